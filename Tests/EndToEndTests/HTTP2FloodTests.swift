@@ -1,0 +1,209 @@
+import TestSupport
+import Testing
+
+/// Attacks by one client's HTTP/2 connection (RFC 9113 section 10.5). Each is ended by its limit, meanwhile others are
+/// served, and its control, which stays below the limit, passes.
+@Suite(.serialized) struct HTTP2FloodTests {
+    /// KiB that the proxy may hold more during an attack.
+    private static let growth = 64 * 1024
+    /// The longest that a request of another client may take. The machine of a test may be busy with others.
+    private static let patience = Duration.milliseconds(1000)
+
+    enum Flood: String, CaseIterable, Sendable {
+        /// Rapid Reset, CVE-2023-44487.
+        case resets
+        /// MadeYouReset, CVE-2025-8671.
+        case madeResets
+        /// CVE-2024-27316.
+        case continuations
+        /// CVE-2019-9515.
+        case settings
+        /// CVE-2019-9512.
+        case pings
+        /// CVE-2019-9518.
+        case emptyData
+        case windowUpdates
+        case priorities
+        case unknownFrames
+        /// References to a large field of the table, CVE-2016-6581.
+        case references
+        case crumbs
+        case malformedRequests
+
+        /// The number of frames that are no attack.
+        var harmless: Int {
+            switch self {
+            case .resets: 100
+            case .madeResets, .malformedRequests: 50
+            case .continuations: 6
+            case .settings: 20
+            // More than 100 acknowledgements that wait are a flood.
+            case .pings: 80
+            case .emptyData, .windowUpdates, .priorities, .unknownFrames: 300
+            case .references: 10
+            case .crumbs: 90
+            }
+        }
+
+        /// Whether the frames need the stream 1.
+        var needsStream: Bool { self == .emptyData || self == .windowUpdates }
+
+        /// Whether the library's own limit comes first: of CONTINUATION in a section, and of streams at once.
+        var isEndedByLibrary: Bool { [.continuations, .madeResets, .malformedRequests].contains(self) }
+
+        func frames(_ number: Int, _ head: FieldList) -> [UInt8] {
+            let stream = UInt32(2 * number + 3)
+            switch self {
+            case .resets: return Frame.headers(stream, head) + Frame.reset(stream)
+            // A window that overflows is an error of the stream (RFC 9113 section 6.9.1).
+            case .madeResets: return Frame.headers(stream, head, ends: false) + Frame.grant(stream, 0x7FFF_FFFF)
+            case .continuations:
+                let block = Frame.block([("x-\(number)", String(repeating: "y", count: 500))])
+                return number == 0 ? Frame.bytes(1, 0, 3, Frame.block(head)) : Frame.bytes(9, 0, 3, block)
+            case .settings: return Frame.bytes(4, 0, 0, [])
+            case .pings: return Frame.bytes(6, 0, 0, [UInt8](repeating: 0, count: 8))
+            case .emptyData: return Frame.data(1, "")
+            case .windowUpdates: return Frame.grant(1, 1)
+            case .priorities: return Frame.bytes(2, 0, 3, [0, 0, 0, 0, 1])
+            case .unknownFrames: return Frame.bytes(0x42, 0, 0, [1])
+            case .references, .crumbs: return Frame.bytes(1, 5, stream, block(of: 12_000, head))
+            case .malformedRequests: return Frame.headers(stream, head + [("connection", "close")])
+            }
+        }
+
+        /// A field section with that many references to one field (RFC 7541 sections 6.1 and 6.2.1).
+        func block(of count: Int, _ head: FieldList) -> [UInt8] {
+            let name = self == .crumbs ? "cookie" : "x-large"
+            let value = self == .crumbs ? "a=b" : String(repeating: "v", count: 3900)
+            let indexed = [0x40] + Frame.string(name) + Frame.string(value)
+            return Frame.block(head) + indexed + [UInt8](repeating: 0x80 | 62, count: count)
+        }
+
+        /// What the client sends as the control, which ends with the stream 1 or the one that is returned.
+        func control(_ head: FieldList) -> (bytes: [UInt8], stream: UInt32) {
+            let frames = { (0..<harmless).flatMap { self.frames($0, head) } }
+            let last = UInt32(2 * harmless + 3)
+            switch self {
+            case .continuations: return (frames() + Frame.bytes(9, 4, 3, []) + Frame.data(3, "", ends: true), 3)
+            case .references, .crumbs: return (Frame.bytes(1, 5, 3, block(of: harmless, head)), 3)
+            case .emptyData, .windowUpdates:
+                return (Frame.headers(1, head, ends: false) + frames() + Frame.data(1, "", ends: true), 1)
+            case .resets, .madeResets, .settings, .pings, .priorities, .unknownFrames, .malformedRequests:
+                return (frames() + Frame.headers(last, head), last)
+            }
+        }
+    }
+
+    /// Runs a proxy of one loop whose client of HTTP/2 is the body, while others ask.
+    private func besieged(
+        _ rules: String = "", _ body: (AttacheProcess, TLSDialer, _ head: FieldList) throws -> Void
+    ) throws {
+        // It is made once: a hundred streams ask for it at the same time.
+        let large =
+            Array("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n".utf8) + [UInt8](repeating: 108, count: 1_000_000)
+        let origin = try RecordingOrigin.answering { request, connection in
+            if request.target == "/large" { return try connection.wire.send(large) }
+            try connection.reply(body: "ok")
+        }
+        try AttacheProcess.speakingHTTP2(rules) { proxy, dialer throws in
+            let clients = Clients(4, through: [proxy]) { _, _ in origin.url("/other") }
+            #expect(Wait.until { clients.statuses[200] ?? 0 > 50 })
+            let before = try proxy.residentKiB()
+            clients.mark()
+            let head = [
+                (":method", "POST"), (":scheme", "http"), (":authority", "127.0.0.1:\(origin.port)"), (":path", "/"),
+            ]
+            try body(proxy, dialer, head)
+            #expect(clients.slowest < Self.patience, "\(clients.slowest)")
+            let statuses = clients.stop()
+            #expect(Set(statuses.keys) == [200], "\(statuses)")
+            if !Sanitizer.isPresent {
+                let after = try proxy.residentKiB("VmHWM:")
+                #expect(after - before < Self.growth, "\(before) KiB before, \(after) KiB at most")
+            }
+        }
+    }
+
+    @Test(arguments: Flood.allCases)
+    func `a flood is ended by its limit, and less is served`(flood: Flood) throws {
+        try besieged { proxy, dialer, head throws in
+            let control = try FrameClient(by: dialer)
+            let (bytes, stream) = flood.control(head)
+            try control.send(bytes)
+            #expect(try control.answer(on: stream) == .response(status: 200, text: "ok"))
+            #expect(try proxy.metric("attache_http2_floods_total") == 0)
+
+            let attacker = try FrameClient(by: dialer)
+            if flood.needsStream { try attacker.send(Frame.headers(1, head, ends: false)) }
+            _ = attacker.flood(atMost: 5000) { flood.frames($0, head) }
+            let code = try attacker.readToEnd()
+            if flood.isEndedByLibrary {
+                #expect(code == nil || code == 1)
+            } else {
+                #expect(code == nil || code == 11)
+                #expect(try Wait.until(seconds: 30) { try proxy.metric("attache_http2_floods_total") == 1 })
+                #expect(proxy.errorOutput.contains("the HTTP/2 connection of the client at 127.0.0.1 was closed"))
+            }
+            // The connection of the control was not concerned.
+            try control.send(Frame.headers(20_001, head))
+            #expect(try control.answer(on: 20_001).status == 200)
+        }
+    }
+
+    @Test func `streams whose client takes nothing are ended, and then their connection`() throws {
+        try besieged("timeouts { idle 5s }") { proxy, dialer, head throws in
+            let large = head.dropLast() + [(":path", "/large")]
+            let attackers = try (0..<10).map { _ in try FrameClient(by: dialer, settings: [(4, 0)]) }
+            for attacker in attackers {
+                for number in 0..<100 { try attacker.send(Frame.headers(UInt32(2 * number + 1), Array(large))) }
+            }
+            for attacker in attackers {
+                #expect(try attacker.readToEnd() == 0)
+                let resets = attacker.frames.count { $0.type == 3 }
+                #expect(resets == 100)
+            }
+            _ = proxy
+        }
+    }
+
+    @Test func `a stream whose client takes nothing gives way to another`() throws {
+        try besieged("limits { streams 10; exchanges 20 }") { _, dialer, head throws in
+            let large = head.dropLast() + [(":path", "/large")]
+            let attacker = try FrameClient(by: dialer, settings: [(4, 0)])
+            // A quarter of 20 is for one address.
+            for number in 0..<5 { try attacker.send(Frame.headers(UInt32(2 * number + 1), Array(large))) }
+            while attacker.frames.count(where: { $0.type == 1 }) < 5 { try #require(try attacker.next() != nil) }
+            let client = try FrameClient(by: dialer)
+            try client.send(Frame.headers(1, head))
+            #expect(try client.answer(on: 1) == .reset(code: 7))
+            var stream: UInt32 = 1
+            let isServed = try Wait.until(seconds: 60) {
+                // Not so often that the refusals are a flood.
+                _ = Wait.until(seconds: 0.2) { false }
+                stream += 2
+                try client.send(Frame.headers(stream, head))
+                return try client.answer(on: stream).status == 200
+            }
+            #expect(isServed)
+            while !attacker.frames.contains(where: { $0.type == 3 }) { try #require(try attacker.next() != nil) }
+            #expect(attacker.frames.first { $0.type == 3 }?.code == 8)
+        }
+    }
+
+    @Test func `a head that does not end, and a client that says nothing, are ended`() throws {
+        try besieged("timeouts { head 1s }") { _, dialer, head throws in
+            let attacker = try FrameClient(by: dialer)
+            try attacker.send(Frame.bytes(1, 1, 1, Frame.block(head)))
+            #expect(try attacker.answer(on: 1).isEnded)
+            #expect(try FrameClient(by: dialer).readToEnd() == 0)
+        }
+    }
+
+    @Test func `a connection that does not begin with the preface is ended`() throws {
+        try besieged { _, dialer, _ throws in
+            let wire = try Wire(to: dialer.port)
+            try wire.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = try wire.readToEnd()
+        }
+    }
+}

@@ -152,6 +152,9 @@ public final class ServerConnection {
         nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
     }
 
+    /// Whether streams are open, or their responses wait to be sent.
+    public var hasStreams: Bool { !streams.isEmpty }
+
     /// The streams that have changed since the last call, in the order of their changes.
     public func takeChanged() -> [RequestStream] {
         if changed.isEmpty { return [] }

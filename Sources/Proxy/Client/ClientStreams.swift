@@ -177,7 +177,8 @@ final class ClientStreams: SessionHost {
             if wait != .head { stream.setDeadline(after: timeouts.head) }
             wait = .head
         } else if isIdle {
-            if wait != .stream {
+            // The end of a response may still wait for a slow client.
+            if wait != .stream || hasWritten && connection.hasStreams {
                 session.noteRest()
                 stream.setDeadline(after: session.isSilent ? timeouts.head : timeouts.idle)
             }

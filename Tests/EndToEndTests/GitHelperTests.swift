@@ -41,7 +41,7 @@ struct GitHelperTests {
         }
 
         func end() {
-            // A command starts another daemon if there is none.
+            // A command starts a daemon if none runs.
             _ = try? Finished.run("git", ["credential-cache", "--socket", socket, "exit"])
             _ = daemon.kill()
         }

@@ -20,7 +20,7 @@ struct PasswordManagerTests {
         """
     }
 
-    /// What `docker login` gives a helper for the origin: it knows no scheme.
+    /// The input that `docker login` gives a helper for the origin. It has no scheme.
     private static func login(_ password: String, at origin: RecordingOrigin) -> String {
         "{\"ServerURL\":\"127.0.0.1:\(origin.port)\",\"Username\":\"\(Account.user)\",\"Secret\":\"\(password)\"}"
     }
@@ -116,14 +116,14 @@ struct PasswordManagerTests {
                 "gnome-keyring-daemon", ["--foreground", "--unlock", "--components=secrets"],
                 environment: environment, input: "\(home)/unlock")
             processes = [keyring, daemon]
-            // It answers when it has made its first keyring.
-            try Scratch.write("known", to: "\(home)/known")
+            // For a client that comes before it is there, the bus would start a second keyring, which stays locked.
             let variables = environment
+            let question = [
+                "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
+                "org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.secrets",
+            ]
             let isReady = try Wait.until(seconds: 60) {
-                try Finished.run(
-                    "secret-tool", ["store", "--label=known", "known", "known"], environment: variables,
-                    input: "\(home)/known"
-                ).succeeded
+                try Finished.run("dbus-send", question, environment: variables).output.contains("boolean true")
             }
             #expect(isReady)
         }
@@ -131,7 +131,7 @@ struct PasswordManagerTests {
         func end() { for process in processes { _ = process.kill() } }
     }
 
-    @Test(.enabled(if: HelperScript.isInstalled("secret-tool", "gnome-keyring-daemon", "dbus-daemon")))
+    @Test(.enabled(if: HelperScript.isInstalled("secret-tool", "gnome-keyring-daemon", "dbus-daemon", "dbus-send")))
     func `the keyring of a session gives a password`() throws {
         let origin = try RecordingOrigin.guarded(by: BasicGuard())
         let keyring = try Keyring()
@@ -149,7 +149,7 @@ struct PasswordManagerTests {
     @Test(
         .enabled(
             if: HelperScript.isInstalled(
-                "docker-credential-secretservice", "secret-tool", "gnome-keyring-daemon", "dbus-daemon")))
+                "docker-credential-secretservice", "gnome-keyring-daemon", "dbus-daemon", "dbus-send")))
     func `docker-credential-secretservice gives a password, a new one after a refusal, and none for another server`()
         throws
     {

@@ -211,7 +211,7 @@ struct TransparentTests {
                 }
                 // This process is of the proxy's user: it reaches the server itself.
                 #expect(try fetch("ci.example.test", port).status == 401)
-                #expect(proxy.accessLog.isEmpty)
+                #expect(proxy.accessLogLines.isEmpty)
                 let other = try Finished.run(
                     "setpriv",
                     [

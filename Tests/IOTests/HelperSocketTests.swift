@@ -52,7 +52,7 @@ struct HelperSocketTests {
         }
     }
 
-    /// More than a socket's buffers.
+    /// A question that is larger than a socket's buffers.
     private static let large = [UInt8](repeating: 0x61, count: 1 << 20)
 
     @Test func `the helper reads the whole question, and its answer is read to the end`() throws {

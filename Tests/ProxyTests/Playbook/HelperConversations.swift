@@ -184,7 +184,7 @@ struct HelperConversations {
     @Test func `a forbidden page and a server in trouble erase nothing`() async throws {
         let helper = try Helper("test \"$1\" = get && printf 'username=u\\npassword=p\\n'")
         defer { helper.remove() }
-        // The last one is the first that the helper hears of.
+        // A server that forbids a page has accepted the credential. The last verdict comes after all others.
         for status in ["403 Forbidden", "503 Service Unavailable", "200 OK"] {
             await play(
                 rules: """
@@ -203,8 +203,8 @@ struct HelperConversations {
                 << HTTP/1.1 \(status)
                 """)
         }
-        #expect(Wait.until { helper.runs.contains("store") })
-        #expect(helper.runs == ["get", "get", "get", "store"])
+        #expect(Wait.until { helper.runs.count { $0 == "store" } == 2 })
+        #expect(helper.runs.sorted() == ["get", "get", "get", "store", "store"])
     }
 
     @Test func `a preemptive credential of a helper is sent with the first request`() async throws {

@@ -12,7 +12,7 @@ struct HTTP2ClientTests {
 
     /// Runs a proxy that intercepts tunnels to Apache and answers there, with a TLS listener.
     private func serving(
-        _ rules: String = "", listener: String = "http2 yes", clients: String? = nil,
+        _ rules: String = "", listener: String = "", clients: String? = nil,
         _ body: (AttacheProcess, _ origin: String, _ authority: String, _ port: UInt16) throws -> Void
     ) throws {
         let origin = "https://\(ApacheServer.secureHost):\(try ApacheServer.shared().securePorts.three)"
@@ -23,7 +23,7 @@ struct HTTP2ClientTests {
             "password": Account.password, "users": try UsersLines.of("alice"),
         ]
         let line = "listen 127.0.0.1:\(port) tls certificate @/proxy.pem key @/proxy.key \(listener)\n"
-        let routes = "route *.example.test { upgrade; intercept; http2 yes }\n"
+        let routes = "route *.example.test { upgrade; intercept }\n"
         var setting = AttacheProcess.Setting(threads: 1, files: files)
         if let clients { setting.clients = clients }
         try AttacheProcess.visitingZoo(line + Self.rules + rules + routes, setting: setting) { proxy throws in
@@ -74,9 +74,9 @@ struct HTTP2ClientTests {
         }
     }
 
-    @Test func `without http2 yes there is only HTTP 1.1`() throws {
-        let route = "route \(ApacheServer.secureHost) { intercept }\n"
-        try serving(route, listener: "") { proxy, origin, authority, port throws in
+    @Test func `with http2 no there is only HTTP 1.1`() throws {
+        let route = "route \(ApacheServer.secureHost) { intercept; http2 no }\n"
+        try serving(route, listener: "http2 no") { proxy, origin, authority, port throws in
             let run = try curl(proxy, authority, ["-w", "%{http_version}", "\(origin)/basic/"])
             #expect(run.output == "this is basic\n1.1", "\(run)")
             let shown = try Finished.run(

@@ -180,7 +180,7 @@ struct InterceptedTLSTests {
             let run = try Finished.run(
                 "curl", ["-q", "-sS", "-i", "-x", proxy.address, "--cacert", authority] + paths)
             #expect(run.succeeded, "\(run)")
-            #expect(run.output.components(separatedBy: "HTTP/1.1 502 ").count == 4, "\(run)")
+            #expect(run.output.components(separatedBy: "HTTP/2 502 ").count == 4, "\(run)")
             #expect(run.output.components(separatedBy: "error=tls_certificate_error").count == 4)
             #expect(run.output.contains("self-signed"))
             let records = try proxy.records(atLeast: 4).dropFirst()
@@ -254,9 +254,9 @@ struct InterceptedTLSTests {
         }
     }
 
-    @Test func `a client that speaks HTTP/2 only is told by an alert, and the log says why`() throws {
+    @Test func `with http2 no, a client that speaks HTTP/2 only is told by an alert, and the log says why`() throws {
         let servers = try Servers.shared()
-        try intercepting { proxy, authority throws in
+        try intercepting("route \(Servers.host) { intercept; http2 no }") { proxy, authority throws in
             let refused = try session(authority, to: servers.good, through: proxy, "-alpn", "h2")
             #expect(refused.errorOutput.contains("alert no application protocol"), "\(refused)")
             let record = try #require(try proxy.records().first)

@@ -114,7 +114,7 @@ struct ResourceTests {
             var clients: [Subprocess] = []
             let add = { (count: Int) throws in
                 let folder = Scratch.folder("stuck")
-                let options = ["--cacert", authority, "--limit-rate", "1", "-N", "-o", "\(folder)/#1"]
+                let options = ["--http1.1", "--cacert", authority, "--limit-rate", "1", "-N", "-o", "\(folder)/#1"]
                 let many = ["-Z", "--parallel-immediate", "--parallel-max", "\(count)", "\(url)?[1-\(count)]"]
                 clients.append(try Subprocess("curl", ["-q", "-sS", "-x", proxy.address] + options + many))
                 let haveBegun = Wait.until {

@@ -45,7 +45,7 @@ extension ExchangeFailure {
         case .tls(.peer(reason: "no application protocol")):
             self = .handshakeFailed(
                 .tlsProtocolError,
-                "the client offers only protocols that the proxy does not support, such as h2: it must offer http/1.1 by ALPN, or the rule file say 'http2 yes'"
+                "the client offers only protocols that the proxy does not support here: it must offer http/1.1 by ALPN, or h2 where the rule file does not say 'http2 no'"
             )
         case .tls(.peer(reason: TLSError.tooOldVersion)):
             self = .handshakeFailed(

@@ -34,7 +34,7 @@ extension Configuration {
             /// The settings for client certificates; nil if clients are not asked for one.
             public let clients: Clients?
             /// Whether clients may choose HTTP/2.
-            public var offersHTTP2 = false
+            public var offersHTTP2 = true
 
             /// The clients that may authenticate with a certificate: `clients FILE [required]`, or `clients spiffe
             /// DOMAIN FILE … [required]`.

@@ -39,7 +39,7 @@ extension Configuration {
         public let tls: TLSTerms?
         public let trace: Trace
         /// Whether clients may choose HTTP/2 in an intercepted tunnel.
-        public var offersHTTP2 = false
+        public var offersHTTP2 = true
         /// The parents; nil if the origin is connected to directly.
         public internal(set) var parentList: ParentList?
         public let rule: RuleReference

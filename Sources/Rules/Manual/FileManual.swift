@@ -16,7 +16,7 @@ extension FileDirective {
             With `tls`, clients speak TLS to the proxy itself, as with https_proxy=https://proxy.example.com:3130. The files
             are PEM: the certificate followed by its issuers, and the key. They are read again when they change. With
             `clients` and a file of root certificates, a client can log in with a certificate of its own. With `required`,
-            it must. With `http2 yes` clients may choose HTTP/2 ('attache help http2').
+            it must. Clients may choose HTTP/2, unless it says `http2 no` ('attache help http2').
 
             With `clients spiffe`, a trust domain and a file, clients are workloads with X.509-SVIDs. There may be several, each
             with its own file: `clients spiffe a.example a.pem clients spiffe b.example b.pem required`. The client's name is

@@ -3,10 +3,10 @@ extension ManualTopic {
         "http2", "clients that speak HTTP/2",
         """
         Clients can speak HTTP/2 to the proxy where they use TLS with it: at listeners with `tls`, and in intercepted tunnels.
-        Write `http2 yes` behind `tls`, or in the route:
+        To allow HTTP/1.1 alone, write `http2 no` behind `tls`, or in the route:
 
-            listen 0.0.0.0:3130 tls certificate proxy.pem key proxy.key http2 yes
-            route *.corp.example.com { intercept; http2 yes }
+            listen 0.0.0.0:3130 tls certificate proxy.pem key proxy.key http2 no
+            route *.corp.example.com { intercept; http2 no }
 
         The client chooses the protocol in its TLS handshake (ALPN). The proxy asks servers by HTTP/1.1.
 

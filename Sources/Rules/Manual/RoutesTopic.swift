@@ -68,8 +68,7 @@ extension RouteReader.Word {
             "", example: "route *.corp.example.com { intercept }",
             """
             Forward requests. Decrypt a CONNECT, and answer challenges there too. Tools must trust the proxy's CA. Inside, the
-            proxy speaks HTTP/1.1 and WebSocket, and HTTP/2 if the route says `http2 yes`. Without it, a client that offers only
-            HTTP/2 is refused. Traffic that is neither HTTP nor TLS is relayed unchanged.
+            proxy speaks HTTP/2, HTTP/1.1 and WebSocket. Traffic that is neither HTTP nor TLS is relayed unchanged.
             """),
         .deny: DirectiveManual(
             "", example: "route *.internal.example.com { deny }", "Refuse the request. The client gets a 403."),
@@ -88,7 +87,7 @@ extension RouteReader.Word {
             "", example: "route legacy.example.com:8080 { decode }",
             "Decode gzip and deflate bodies for clients that did not ask for such bodies."),
         .http2: DirectiveManual(
-            "yes|no", default: "no", example: "route *.corp.example.com { intercept; http2 yes }",
+            "yes|no", default: "yes", example: "route *.corp.example.com { intercept; http2 no }",
             "Whether clients may choose HTTP/2 in an intercepted tunnel. See 'attache help http2'."),
         .tls: DirectiveManual(
             "minimum VERSION | maximum VERSION | revocation FILE …",

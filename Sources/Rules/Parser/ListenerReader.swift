@@ -147,7 +147,7 @@ struct ListenerReader: BlockReader {
         var certificate: String?
         var key: String?
         var clients: Configuration.Listener.TLS.Clients?
-        var offersHTTP2 = false
+        var offersHTTP2 = true
         for option in options {
             switch option.word {
             case .certificate: certificate = parse.onePath(option)

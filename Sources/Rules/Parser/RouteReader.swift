@@ -65,7 +65,7 @@ struct RouteReader: BlockReader {
                 host: pattern, port: port, action: action ?? .tunnel, upgrade: upgrade.flatMap(upgradedPort),
                 decodesContent: inner.contains { $0.name == .decode }, tls: tls,
                 trace: inner.first { $0.name == .trace }.flatMap(trace) ?? .no,
-                offersHTTP2: inner.first { $0.name == .http2 }?.values.first.flatMap(parse.yesOrNo) ?? false,
+                offersHTTP2: inner.first { $0.name == .http2 }?.values.first.flatMap(parse.yesOrNo) ?? true,
                 parentList: nil,
                 rule: context.reference(value.text, directive.node)))
         draft.routes.append(value.range)

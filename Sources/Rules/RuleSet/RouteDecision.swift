@@ -34,7 +34,7 @@ public final class RouteDecision: Sendable {
         decodesContent = false
         tls = nil
         trace = .no
-        offersHTTP2 = false
+        offersHTTP2 = true
         parentList = nil
         rule = nil
     }

@@ -172,7 +172,7 @@ struct PreemptiveAnswerTests {
             let (context, target) = (request.context, request.context.request.target)
             let latest = try #require(context.challenger.latestAnswer)
             let covers = { (client: ClientIdentity) in
-                latest.covers(target.readable, of: { client }, by: context.policy, in: state, at: { 0 })
+                latest.covers(target.readable, of: { client }, by: context.policy, in: state)
             }
             #expect(covers(context.delegate.client))
             #expect(!covers(ClientIdentity(address: context.delegate.client.address, user: "ann")))

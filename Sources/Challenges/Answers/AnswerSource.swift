@@ -143,7 +143,7 @@ public final class AnswerSource {
         guard let end else { return }
         challenger.latestAnswer = Challenger.LatestAnswer(
             answer, by: rule.rule, for: challenger.answersDependOnClient(by: policy.rules) ? client : nil,
-            until: end, policy: policy, generation: generation, of: (known, space))
+            until: (end, on: loop), of: (known, space), as: (policy, generation))
     }
 
     var knownOrigin: KnownOrigin? {

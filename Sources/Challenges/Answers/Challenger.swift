@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import HTTP
+import IO
 import Model
 import Rules
 import Telemetry
@@ -107,16 +108,17 @@ extension Challenger {
         private let client: ClientIdentity?
         /// The time at which its token must be renewed; in the distant future for other answers.
         private let end: WallTime
+        private let loop: EventLoop
 
         init(
-            _ prepared: PreparedAnswer, by rule: RuleReference?, for client: ClientIdentity?, until end: WallTime,
-            policy: ChallengePolicy, generation: Int, of place: (known: KnownOrigin, space: KnownSpace)
+            _ prepared: PreparedAnswer, by rule: RuleReference?, for client: ClientIdentity?,
+            until end: (WallTime, on: EventLoop), of place: (known: KnownOrigin, space: KnownSpace),
+            as state: (policy: ChallengePolicy, generation: Int)
         ) {
             self.client = client
-            self.end = end
+            (self.end, loop) = end
             (known, space) = place
-            self.policy = policy
-            self.generation = generation
+            (policy, generation) = state
             self.prepared = prepared
             record = AnswerRecord(prepared, by: rule)
         }
@@ -124,10 +126,10 @@ extension Challenger {
         /// Whether it is still the answer for that target, to that client.
         func covers(
             _ target: Span<UInt8>, of client: () -> ClientIdentity, by policy: ChallengePolicy,
-            in state: ChallengeState, at now: () -> WallTime
+            in state: ChallengeState
         ) -> Bool {
             if let own = self.client, own != client() { return false }
-            if end < .distantFuture, now() >= end { return false }
+            if end < .distantFuture, loop.wallTime >= end { return false }
             return self.policy === policy && generation == state.generation(of: policy)
                 && known.space(covering: target) === space && !(prepared.wantsLogin && known.isOpen(target))
         }

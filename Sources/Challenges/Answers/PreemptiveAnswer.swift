@@ -41,9 +41,9 @@ public struct PreemptiveAnswer {
     /// The previous request's answer, if it also fits this one. It is what an `AnswerSource` would find, at lower cost.
     public static func again(
         _ target: Span<UInt8>, of client: () -> ClientIdentity, to challenger: Challenger, by policy: ChallengePolicy,
-        in state: ChallengeState, at now: () -> WallTime, noting record: ExchangeRecord
+        in state: ChallengeState, noting record: ExchangeRecord
     ) -> PreemptiveAnswer? {
-        guard let latest = challenger.latestAnswer, latest.covers(target, of: client, by: policy, in: state, at: now),
+        guard let latest = challenger.latestAnswer, latest.covers(target, of: client, by: policy, in: state),
             let known = PreemptiveAnswer(giving: latest.prepared)
         else { return nil }
         record.note(latest.record, to: challenger)

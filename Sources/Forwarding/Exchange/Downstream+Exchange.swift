@@ -44,7 +44,7 @@ extension Downstream {
     func latestAnswer(of challenger: Challenger, in exchange: Exchange, at target: ByteBuffer) -> PreemptiveAnswer? {
         PreemptiveAnswer.again(
             target.readable, of: { identity(in: exchange) }, to: challenger, by: exchange.policy.challenges,
-            in: shared.challenges, at: { loop.wallTime }, noting: exchange.record)
+            in: shared.challenges, noting: exchange.record)
     }
 
     // MARK: - A client that leaves

@@ -60,10 +60,10 @@ extension ManualTopic {
         = A process of another user
         With `helper KIND unix:PATH` no program is started (`run` takes no socket). The proxy connects to the socket, sends what
         a program would read, ends its side, and reads the answer to its end: one request for each connection. A git helper
-        gets one line more,
-        `action=get`, `store` or `erase`. The process must belong to the owner of the socket's file. Only root, that owner or
-        the proxy's user may own its directory. This is the way for the image from scratch, which has no programs. For
-        example, `socat UNIX-LISTEN:helper.sock,mode=666,fork EXEC:"git-credential-store get"` serves a helper of git.
+        gets one line more, `action=get`, `store` or `erase`. The process must belong to the owner of the socket's file. Only
+        root, that owner or the proxy's user may own its directory. This is the way for the image from scratch, which has no
+        programs. For example, `socat UNIX-LISTEN:helper.sock,mode=666,fork EXEC:"git-credential-store get"` serves a helper
+        of git.
 
         = How the program runs
         No shell: `~`, `$` and `|` are plain text. Write a whole path, or the name of a program in /usr/local/bin, /usr/bin and

@@ -125,12 +125,12 @@ extension WeakMechanisms {
 extension ExchangeRecord {
     /// Records an answer to the challenger.
     func note(_ answer: AnswerRecord, to challenger: Challenger) {
-        if challenger.isProxy { self.parentAnswer = answer } else { self.answer = answer }
+        if challenger.isProxy { parentAnswer = answer } else { self.answer = answer }
     }
 
     /// Records an answer, with the rule that was recorded last.
     func note(_ prepared: PreparedAnswer, to challenger: Challenger) {
-        let rule = answered(to: challenger)?.rule
+        let rule = answer(to: challenger)?.rule
         if let latest = challenger.latestRecord, latest.is(of: prepared, by: rule) {
             return note(latest, to: challenger)
         }
@@ -141,7 +141,7 @@ extension ExchangeRecord {
 
     /// Records the rule that decides about the challenger's challenges.
     public func note(_ rule: RuleReference?, about challenger: Challenger) {
-        let former = answered(to: challenger)
+        let former = answer(to: challenger)
         note(
             AnswerRecord(
                 scheme: former?.scheme, credential: former?.credential, dated: former?.dated ?? [],
@@ -149,12 +149,10 @@ extension ExchangeRecord {
             to: challenger)
     }
 
-    private func answered(to challenger: Challenger) -> AnswerRecord? {
-        challenger.isProxy ? self.parentAnswer : self.answer
-    }
+    private func answer(to challenger: Challenger) -> AnswerRecord? { challenger.isProxy ? parentAnswer : answer }
 
     /// Counts an answer that was sent.
-    func countAnswer(to challenger: Challenger) { if !challenger.isProxy { self.attempts += 1 } }
+    func countAnswer(to challenger: Challenger) { if !challenger.isProxy { attempts += 1 } }
 }
 
 extension AnswerRecord {

@@ -19,15 +19,15 @@ extension AccessLogEncoder {
         line.append(" [")
         line.append(second.readable)
         line.append("] \"")
-        if record.copied.method.isEmpty {
+        if record.methodRange.isEmpty {
             line.append(UInt8(ascii: "-"))
         } else {
-            line.append(apache: text.readable.extracting(record.copied.method))
+            line.append(apache: text.readable.extracting(record.methodRange))
             line.append(.space)
             line.append(record.targetScheme)
-            line.append(apache: text.readable.extracting(record.copied.host))
+            line.append(apache: text.readable.extracting(record.hostRange))
             line.append(portOf: record)
-            line.append(apache: text.readable.extracting(record.copied.path))
+            line.append(apache: text.readable.extracting(record.pathRange))
             switch record.version {
             case .http10: line.append(" HTTP/1.0")
             case .http11: line.append(" HTTP/1.1")
@@ -42,9 +42,9 @@ extension AccessLogEncoder {
 
     func appendAgent(_ record: ExchangeRecord, to line: ByteBuffer) {
         line.append(" \"")
-        append(record.copied.referer, of: record, to: line)
+        append(record.refererRange, of: record, to: line)
         line.append("\" \"")
-        append(record.copied.agent, of: record, to: line)
+        append(record.agentRange, of: record, to: line)
         line.append(.quote)
     }
 

@@ -36,13 +36,13 @@ extension AccessLogEncoder {
 
     private func appendConsoleTarget(_ record: ExchangeRecord, to line: ByteBuffer) {
         let text = record.text
-        guard !record.copied.method.isEmpty else { return line.append(UInt8(ascii: "-")) }
-        line.append(console: text.readable.extracting(record.copied.method))
+        guard !record.methodRange.isEmpty else { return line.append(UInt8(ascii: "-")) }
+        line.append(console: text.readable.extracting(record.methodRange))
         line.append(.space)
         line.append(record.targetScheme)
-        line.append(console: text.readable.extracting(record.copied.host))
+        line.append(console: text.readable.extracting(record.hostRange))
         line.append(portOf: record)
-        let path = text.readable.extracting(record.copied.path)
+        let path = text.readable.extracting(record.pathRange)
         line.append(console: path.extracting(first: min(path.count, Self.longestTarget)))
         if path.count > Self.longestTarget { line.append("…") }
     }
@@ -82,8 +82,8 @@ extension AccessLogEncoder {
 
 extension ExchangeRecord {
     fileprivate var consoleColour: ConsoleColour {
-        switch facts.status {
-        case 100..<300: facts.error == nil ? .green : .red
+        switch status {
+        case 100..<300: error == nil ? .green : .red
         case 300..<400: .cyan
         case 400..<500: .yellow
         default: .red

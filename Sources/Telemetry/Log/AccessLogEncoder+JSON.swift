@@ -13,10 +13,10 @@ extension AccessLogEncoder {
     func appendRecent(_ record: ExchangeRecord, at time: WallTime, to line: ByteBuffer) {
         let start = line.count
         appendMembers(record, at: time, longestPath: Self.longestRecentPath, to: line)
-        if !record.copied.host.isEmpty {
+        if !record.hostRange.isEmpty {
             line.append(#","host":""#)
             let text = record.text
-            line.append(json: text.readable.extracting(record.copied.host))
+            line.append(json: text.readable.extracting(record.hostRange))
             line.append(.quote)
         }
         if let answering = record.answering {
@@ -65,14 +65,14 @@ extension AccessLogEncoder {
         line.append(.quote)
         if let uid = record.uid { line.append(key: #","uid":"#, number: Int(uid)) }
         line.append(key: #","user":""#, string: record.user)
-        if !record.copied.method.isEmpty {
+        if !record.methodRange.isEmpty {
             line.append(#","method":""#)
-            line.append(json: text.readable.extracting(record.copied.method))
+            line.append(json: text.readable.extracting(record.methodRange))
             line.append(#"","target":""#)
             line.append(record.targetScheme)
-            line.append(json: text.readable.extracting(record.copied.host))
+            line.append(json: text.readable.extracting(record.hostRange))
             line.append(portOf: record)
-            append(path: text.readable.extracting(record.copied.path), longest: longestPath, to: line)
+            append(path: text.readable.extracting(record.pathRange), longest: longestPath, to: line)
             line.append(.quote)
         }
         if record.status > 0 { line.append(key: #","status":"#, number: record.status) }

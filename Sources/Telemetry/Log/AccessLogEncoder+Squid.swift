@@ -35,13 +35,13 @@ extension AccessLogEncoder {
 
     private func appendRequest(_ record: ExchangeRecord, to line: ByteBuffer) {
         let text = record.text
-        guard !record.copied.method.isEmpty else { return line.append("NONE error:invalid-request") }
-        line.append(percent: text.readable.extracting(record.copied.method))
+        guard !record.methodRange.isEmpty else { return line.append("NONE error:invalid-request") }
+        line.append(percent: text.readable.extracting(record.methodRange))
         line.append(.space)
         line.append(record.targetScheme)
-        line.append(percent: text.readable.extracting(record.copied.host))
+        line.append(percent: text.readable.extracting(record.hostRange))
         line.append(portOf: record)
-        line.append(percent: text.readable.extracting(record.copied.path))
+        line.append(percent: text.readable.extracting(record.pathRange))
     }
 
     /// Appends the destination of the request and the server's address; its name if it has no address, as behind a
@@ -51,18 +51,18 @@ extension AccessLogEncoder {
         line.append(record.parent == nil ? "HIER_DIRECT/" : "FIRSTUP_PARENT/")
         if let server = record.server {
             line.append(address: server.unmapped)
-        } else if record.copied.host.isEmpty {
+        } else if record.hostRange.isEmpty {
             line.append(UInt8(ascii: "-"))
         } else {
             let text = record.text
-            line.append(percent: text.readable.extracting(record.copied.host))
+            line.append(percent: text.readable.extracting(record.hostRange))
         }
     }
 
     /// Appends the media type alone.
     private func appendType(_ record: ExchangeRecord, to line: ByteBuffer) {
         let text = record.text
-        let value = text.readable.extracting(record.copied.type)
+        let value = text.readable.extracting(record.typeRange)
         var end = 0
         while end < value.count, value[end] > .space, value[end] != UInt8(ascii: ";") { end += 1 }
         if end == 0 { return line.append(UInt8(ascii: "-")) }
@@ -73,15 +73,15 @@ extension AccessLogEncoder {
 extension ExchangeRecord {
     /// squid's word for the outcome of the request. There is no cache, so everything that was fetched is a miss.
     fileprivate var squidResult: StaticString {
-        if copied.method.isEmpty { return "NONE_NONE" }
-        switch facts.error {
+        if methodRange.isEmpty { return "NONE_NONE" }
+        switch error {
         case .httpRequestDenied?, .destinationIPProhibited?: return "TCP_DENIED"
-        case .connectionTerminated? where facts.upstream != .none: return "TCP_MISS_ABORTED"
-        case .httpRequestError? where facts.upstream == .none: return "NONE_NONE"
+        case .connectionTerminated? where upstream != .none: return "TCP_MISS_ABORTED"
+        case .httpRequestError? where upstream == .none: return "NONE_NONE"
         default: break
         }
-        if facts.targetForm == .authority { return facts.status == 200 ? "TCP_TUNNEL" : "NONE_NONE" }
-        return facts.upstream == .none && facts.error == nil ? "NONE_NONE" : "TCP_MISS"
+        if targetForm == .authority { return status == 200 ? "TCP_TUNNEL" : "NONE_NONE" }
+        return upstream == .none && error == nil ? "NONE_NONE" : "TCP_MISS"
     }
 }
 

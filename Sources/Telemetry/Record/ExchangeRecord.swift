@@ -7,7 +7,6 @@ import Model
 /// One record serves a client connection for its whole life: `reset()` between requests keeps the client and the
 /// memory, so that a kept connection allocates nothing. It belongs to one task at a time and contains no secrets: names
 /// of credentials, never their values.
-@dynamicMemberLookup
 public final class ExchangeRecord {
     /// The kind of connection that carried the request upstream.
     public enum Upstream: Sendable {
@@ -58,95 +57,81 @@ public final class ExchangeRecord {
         public static var challenges: Parts { Parts(rawValue: 8) }
     }
 
-    /// The decisions and measurements of one exchange.
-    public struct Facts {
-        /// The user as whom the client authenticated to the proxy.
-        public var user: String?
-        /// The version of SOCKS by which the client asked; nil: it asked by HTTP.
-        public var socks: SOCKSVersion?
-        /// Whether the client knows of no proxy, and its connection was redirected here.
-        public var isRedirected = false
-        /// The version of HTTP that the client spoke.
-        public var version = Version.http11
-        /// The status sent to the client; 0 before it is sent.
-        public var status = 0
-        /// The bytes of body or tunnel from the client.
-        public var bytesIn = 0
-        /// The bytes of body or tunnel to the client.
-        public var bytesOut = 0
-
-        /// The bytes of the response's head that were sent to the client.
-        public var headBytesOut = 0
-        /// The server of the last attempt: an origin, or a parent.
-        public var server: IPAddress?
-
-        /// The pattern of the `route` that matched.
-        public var route: String?
-        /// The parent proxy of the request.
-        public var parent: ParentFigures?
-        /// The answer to the origin's challenges, or the rule about them; nil if neither. `parentAnswer` is for the
-        /// parent's.
-        public var answer: AnswerRecord?
-        public var parentAnswer: AnswerRecord?
-        /// The number of times that this exchange sent a credential.
-        public var attempts = 0
-        /// The challenge of the exchange; nil if none came, as in a known space.
-        public var challenge: ChallengeRecord?
-
-        public var upstream = Upstream.none
-        /// The protocol in the tunnel; nil for requests, and for tunnels that are relayed without inspection because no
-        /// route says otherwise.
-        public var tunnel: Tunnel?
-        /// The TLS with the origin; nil without TLS.
-        public var security: SecurityRecord?
-        /// Whether the new connection resumed an earlier TLS session.
-        public var isResumed = false
-        /// The time from the first byte of the request to its end, in nanoseconds.
-        public var duration: UInt64 = 0
-        /// The time of DNS lookup and connecting, in nanoseconds; nil for a kept connection.
-        public var connecting: UInt64?
-        /// The time from sending the request upstream to the first byte of the response, in nanoseconds.
-        public var wait: UInt64?
-        /// The time from the first challenge to the response after the last answer, in nanoseconds; nil if the proxy
-        /// answered none.
-        public var answering: UInt64?
-        /// The decisions about challenges, if the record keeps `challenges`.
-        public internal(set) var challenges: [MetChallenge] = []
-        /// The value of `Proxy-Status` that was sent to the client, if the record keeps `challenges`; nil if none was sent.
-        public var proxyStatus: String?
-        /// The trace of the request; nil if no route requests one.
-        public var trace: RequestTrace?
-
-        /// The reason why the proxy itself ended the exchange.
-        public var error: ProxyError?
-        /// A sentence about `error` for the operator.
-        public var details: String?
-
-        public internal(set) var targetForm = TargetForm.path
-        public internal(set) var port = 0
-
-        init() {}
-    }
-
-    /// The places of the parts of a request in the record's text.
-    struct Copied {
-        var method = 0..<0
-        var host = 0..<0
-        var path = 0..<0
-        /// The range of `Referer`; nil if the client did not send it.
-        var referer: Range<Int>?
-        var agent: Range<Int>?
-        /// The range of the response's type.
-        var type = 0..<0
-    }
-
     public let parts: Parts
 
-    @usableFromInline
-    var facts = Facts()
+    /// The user as whom the client authenticated to the proxy.
+    public var user: String?
+    /// The version of SOCKS by which the client asked; nil: it asked by HTTP.
+    public var socks: SOCKSVersion?
+    /// Whether the client knows of no proxy, and its connection was redirected here.
+    public var isRedirected = false
+    /// The version of HTTP that the client spoke.
+    public var version = Version.http11
+    /// The status sent to the client; 0 before it is sent.
+    public var status = 0
+    /// The bytes of body or tunnel from the client.
+    public var bytesIn = 0
+    /// The bytes of body or tunnel to the client.
+    public var bytesOut = 0
 
-    private(set) var copied = Copied()
+    /// The bytes of the response's head that were sent to the client.
+    public var headBytesOut = 0
+    /// The server of the last attempt: an origin, or a parent.
+    public var server: IPAddress?
+
+    /// The pattern of the `route` that matched.
+    public var route: String?
+    /// The parent proxy of the request.
+    public var parent: ParentFigures?
+    /// The answer to the origin's challenges, or the rule about them; nil if neither. `parentAnswer` is for the
+    /// parent's.
+    public var answer: AnswerRecord?
+    public var parentAnswer: AnswerRecord?
+    /// The number of times that this exchange sent a credential.
+    public var attempts = 0
+    /// The challenge of the exchange; nil if none came, as in a known space.
+    public var challenge: ChallengeRecord?
+
+    public var upstream = Upstream.none
+    /// The protocol in the tunnel; nil for requests, and for tunnels that are relayed without inspection because no
+    /// route says otherwise.
+    public var tunnel: Tunnel?
+    /// The TLS with the origin; nil without TLS.
+    public var security: SecurityRecord?
+    /// Whether the new connection resumed an earlier TLS session.
+    public var isResumed = false
+    /// The time from the first byte of the request to its end, in nanoseconds.
+    public var duration: UInt64 = 0
+    /// The time of DNS lookup and connecting, in nanoseconds; nil for a kept connection.
+    public var connecting: UInt64?
+    /// The time from sending the request upstream to the first byte of the response, in nanoseconds.
+    public var wait: UInt64?
+    /// The time from the first challenge to the response after the last answer, in nanoseconds; nil if the proxy
+    /// answered none.
+    public var answering: UInt64?
+    /// The decisions about challenges, if the record keeps `challenges`.
+    public private(set) var challenges: [MetChallenge] = []
+    /// The value of `Proxy-Status` that was sent to the client, if the record keeps `challenges`; nil if none was sent.
+    public var proxyStatus: String?
+    /// The trace of the request; nil if no route requests one.
+    public var trace: RequestTrace?
+
+    /// The reason why the proxy itself ended the exchange.
+    public var error: ProxyError?
+    /// A sentence about `error` for the operator.
+    public var details: String?
+
+    private(set) var targetForm = TargetForm.path
+    private(set) var port = 0
     private(set) var clientRange = 0..<0
+    private(set) var methodRange = 0..<0
+    private(set) var hostRange = 0..<0
+    private(set) var pathRange = 0..<0
+    /// The range of `Referer`; nil if the client did not send it.
+    private(set) var refererRange: Range<Int>?
+    private(set) var agentRange: Range<Int>?
+    /// The range of the response's type.
+    private(set) var typeRange = 0..<0
     /// The client's address, followed by the parts of the request.
     private(set) var text = ByteBuffer(capacity: 192)
     /// The client's address; nil at a unix socket.
@@ -163,15 +148,6 @@ public final class ExchangeRecord {
     public init(keeping parts: Parts) {
         self.parts = parts
     }
-
-    @inlinable
-    public subscript<Fact>(dynamicMember fact: WritableKeyPath<Facts, Fact>) -> Fact {
-        get { facts[keyPath: fact] }
-        _modify { yield &facts[keyPath: fact] }
-    }
-
-    @inlinable
-    public subscript<Fact>(dynamicMember fact: KeyPath<Facts, Fact>) -> Fact { facts[keyPath: fact] }
 
     /// Sets the client; the text of its address is made once for each new address, as `unmapped`.
     public func setClient(_ address: IPAddress) {
@@ -199,13 +175,13 @@ public final class ExchangeRecord {
     public func setTarget(
         method: Span<UInt8>, form: TargetForm, host: Span<UInt8>, port: Int, path: Span<UInt8>
     ) {
-        facts.targetForm = form
-        facts.port = port
+        targetForm = form
+        self.port = port
         guard parts.contains(.requestLine) else { return }
         forgetRequestLine()
-        copied.method = keep(method)
-        copied.host = keep(host.extracting(Redaction.withoutUserInformation(host)))
-        copied.path = keep(path)
+        methodRange = keep(method)
+        hostRange = keep(host.extracting(Redaction.withoutUserInformation(host)))
+        pathRange = keep(path)
     }
 
     /// Copies a line of the client's `Referer`, if a log needs it. Call it after `setTarget`. User information in the
@@ -215,31 +191,31 @@ public final class ExchangeRecord {
         let authority = Redaction.authority(ofURL: value)
         let user = Redaction.withoutUserInformation(value.extracting(authority)).lowerBound
         guard user > 0 else {
-            copied.referer = keep(value, behind: copied.referer)
+            refererRange = keep(value, behind: refererRange)
             return
         }
         let shown = ByteBuffer(capacity: value.count)
         shown.append(value.extracting(first: authority.lowerBound))
         shown.append(value.extracting(authority.lowerBound + user..<value.count))
-        copied.referer = keep(shown.readable, behind: copied.referer)
+        refererRange = keep(shown.readable, behind: refererRange)
     }
 
     /// Copies a line of the client's `User-Agent`, if a log needs it. Call it after the `Referer`.
     public func addAgent(_ value: Span<UInt8>) {
         guard parts.contains(.agent) else { return }
-        copied.agent = keep(value, behind: copied.agent)
+        agentRange = keep(value, behind: agentRange)
     }
 
     /// Copies the response's `Content-Type`, if a log needs it.
     public func setType(_ value: Span<UInt8>) {
         guard parts.contains(.response) else { return }
-        copied.type = keep(value)
+        typeRange = keep(value)
     }
 
     /// Hides the value of that parameter of the URL from now on.
     public func hideParameter(_ name: Span<UInt8>) {
-        copied.path = hide(name, in: copied.path)
-        copied.referer = copied.referer.map { hide(name, in: $0) }
+        pathRange = hide(name, in: pathRange)
+        refererRange = refererRange.map { hide(name, in: $0) }
     }
 
     private func hide(_ name: Span<UInt8>, in url: Range<Int>) -> Range<Int> {
@@ -251,16 +227,16 @@ public final class ExchangeRecord {
 
     /// Records the decision about a challenge. It is made only for a trace or the dashboard.
     public func note(_ decision: @autoclosure () -> ChallengeDecision) {
-        let isKept = parts.contains(.challenges) && facts.challenges.count < Self.challengeLimit
-        guard facts.trace != nil || isKept else { return }
+        let isKept = parts.contains(.challenges) && challenges.count < Self.challengeLimit
+        guard trace != nil || isKept else { return }
         let decision = decision()
-        facts.trace?.note(decision)
-        if isKept { facts.challenges.append(MetChallenge(decision: decision)) }
+        trace?.note(decision)
+        if isKept { challenges.append(MetChallenge(decision: decision)) }
     }
 
     /// Records the result of the answer to the last challenge.
     public func note(_ result: AnswerResult) {
-        facts.trace?.note(result)
+        trace?.note(result)
         noteResult(result)
     }
 
@@ -268,13 +244,13 @@ public final class ExchangeRecord {
     ///
     /// - Parameter result: its verdict on the request's answer; nil if the request had none.
     public func meet(after result: AnswerResult?) {
-        facts.trace?.meet(after: result)
+        trace?.meet(after: result)
         result.map(noteResult)
     }
 
     private func noteResult(_ result: AnswerResult) {
-        guard let last = facts.challenges.indices.last else { return }
-        if result != .unjudged || facts.challenges[last].result == nil { facts.challenges[last].result = result }
+        guard let last = challenges.indices.last else { return }
+        if result != .unjudged || challenges[last].result == nil { challenges[last].result = result }
     }
 
     /// Forgets the exchange, but keeps the client and the memory.
@@ -285,18 +261,42 @@ public final class ExchangeRecord {
             text.append(large.readable.extracting(clientRange))
         }
         forgetRequestLine()
-        // Kept, so that their memory is used again.
-        var challenges = facts.challenges
-        facts = Facts()
-        if challenges.isEmpty { return }
-        challenges.removeAll(keepingCapacity: true)
-        facts.challenges = challenges
+        targetForm = .path
+        port = 0
+        user.forget()
+        socks = nil
+        isRedirected = false
+        version = .http11
+        status = 0
+        bytesIn = 0
+        bytesOut = 0
+        headBytesOut = 0
+        server = nil
+        route.forget()
+        parent.forget()
+        answer.forget()
+        parentAnswer.forget()
+        attempts = 0
+        challenge.forget()
+        upstream = .none
+        tunnel = nil
+        security.forget()
+        isResumed = false
+        duration = 0
+        connecting = nil
+        wait = nil
+        trace.forget()
+        answering = nil
+        if !challenges.isEmpty { challenges.removeAll(keepingCapacity: true) }
+        proxyStatus.forget()
+        error = nil
+        details.forget()
     }
 
     /// Notes that the client left before the exchange was complete. It may already have got a status.
     public func noteDeparture() {
-        facts.error = .connectionTerminated
-        facts.details = "the client left"
+        error = .connectionTerminated
+        details = "the client left"
     }
 
     private func keep(_ bytes: Span<UInt8>) -> Range<Int> {
@@ -314,13 +314,18 @@ public final class ExchangeRecord {
 
     private func forgetRequestLine() {
         text.truncate(to: clientRange.upperBound)
-        copied = Copied()
+        methodRange = 0..<0
+        hostRange = 0..<0
+        pathRange = 0..<0
+        refererRange = nil
+        agentRange = nil
+        typeRange = 0..<0
     }
 
     // The durations in the units of logs.
-    var milliseconds: Int { Int(clamping: facts.duration / 1_000_000) }
-    var connectMilliseconds: Int? { facts.connecting.map { Int(clamping: $0 / 1_000_000) } }
-    var waitMilliseconds: Int? { facts.wait.map { Int(clamping: $0 / 1_000_000) } }
+    var milliseconds: Int { Int(clamping: duration / 1_000_000) }
+    var connectMilliseconds: Int? { connecting.map { Int(clamping: $0 / 1_000_000) } }
+    var waitMilliseconds: Int? { wait.map { Int(clamping: $0 / 1_000_000) } }
 
     /// Whether the client is on the proxy's own machine.
     var isOfThisMachine: Bool {
@@ -330,7 +335,7 @@ public final class ExchangeRecord {
 
     /// The beginning of a target with a scheme.
     var targetScheme: StaticString {
-        switch facts.targetForm {
+        switch targetForm {
         case .http: "http://"
         case .https: "https://"
         case .ftp: "ftp://"
@@ -340,12 +345,12 @@ public final class ExchangeRecord {
 
     /// The default port, which is not written.
     var usualPort: Int {
-        switch facts.targetForm {
+        switch targetForm {
         case .http: 80
         case .https: 443
         case .ftp: 21
         case .authority: 0
-        case .path: facts.port
+        case .path: port
         }
     }
 }

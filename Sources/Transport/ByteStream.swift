@@ -80,16 +80,27 @@ public final class ByteStream {
     }
 
     public func tryRead(into buffer: ByteBuffer, limit: Int = .max) -> Transfer {
+        if let socket, tls == nil { return socket.tryRead(into: buffer, limit: limit) }
+        return tryReadElsewhere(into: buffer, limit: limit)
+    }
+
+    /// Reads from a stream that is not a plain socket. It is a function of its own, so that the common case is inlined.
+    @inline(never)
+    private func tryReadElsewhere(into buffer: ByteBuffer, limit: Int) -> Transfer {
         if let tls { return Transfer(tls.read(into: buffer, limit: limit)) }
-        if let socket { return socket.tryRead(into: buffer, limit: limit) }
         return sharing?.tryRead(into: buffer, limit: limit) ?? .endOfStream
     }
 
     /// Writes from the front of `buffer`, and consumes the written bytes. With TLS, refused bytes must be offered again
     /// before any others.
     public func tryWrite(from buffer: ByteBuffer, limit: Int = .max) -> Transfer {
+        if let socket, tls == nil { return socket.tryWrite(from: buffer, limit: limit) }
+        return tryWriteElsewhere(from: buffer, limit: limit)
+    }
+
+    @inline(never)
+    private func tryWriteElsewhere(from buffer: ByteBuffer, limit: Int) -> Transfer {
         if let tls { return Transfer(tls.write(from: buffer, limit: limit)) }
-        if let socket { return socket.tryWrite(from: buffer, limit: limit) }
         return sharing?.tryWrite(from: buffer, limit: limit) ?? .endOfStream
     }
 

@@ -79,7 +79,7 @@ import Testing
             return Frame.block(head) + indexed + [UInt8](repeating: 0x80 | 62, count: count)
         }
 
-        /// What the client sends as the control, which ends with the stream 1 or the one that is returned.
+        /// The frames that the client sends as the control. It ends with stream 1, or with the stream that is returned.
         func control(_ head: FieldList) -> (bytes: [UInt8], stream: UInt32) {
             let frames = { (0..<harmless).flatMap { self.frames($0, head) } }
             let last = UInt32(2 * harmless + 3)

@@ -149,7 +149,7 @@ public final class ConfiguredCredentials: Sendable {
         return Refresh(changed: changed, replaced: replaced, setAgain: setAgain, errors: errors, warnings: warnings)
     }
 
-    /// Whether the values stand in the rule file or the environment, so that they are read once.
+    /// Whether the credential has only values that the rule file or the environment contains. They do not change.
     private func isConstant(_ entry: ConfiguredCredential) -> Bool {
         switch entry.content {
         case .password, .token: entry.content.files.isEmpty

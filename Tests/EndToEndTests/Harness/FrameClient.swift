@@ -2,7 +2,7 @@ import TestSupport
 
 /// A client of HTTP/2 whose frames the test writes, at a listener with TLS.
 final class FrameClient {
-    /// What became of a stream.
+    /// The end of a stream.
     enum Answer: Equatable {
         case response(status: Int, text: String)
         case reset(code: UInt32)

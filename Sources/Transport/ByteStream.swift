@@ -80,7 +80,7 @@ public final class ByteStream {
     }
 
     public func tryRead(into buffer: ByteBuffer, limit: Int = .max) -> Transfer {
-        if let socket, tls == nil { return socket.tryRead(into: buffer, limit: limit) }
+        if tls == nil, let socket { return socket.tryRead(into: buffer, limit: limit) }
         return tryReadElsewhere(into: buffer, limit: limit)
     }
 
@@ -94,7 +94,7 @@ public final class ByteStream {
     /// Writes from the front of `buffer`, and consumes the written bytes. With TLS, refused bytes must be offered again
     /// before any others.
     public func tryWrite(from buffer: ByteBuffer, limit: Int = .max) -> Transfer {
-        if let socket, tls == nil { return socket.tryWrite(from: buffer, limit: limit) }
+        if tls == nil, let socket { return socket.tryWrite(from: buffer, limit: limit) }
         return tryWriteElsewhere(from: buffer, limit: limit)
     }
 

@@ -124,7 +124,8 @@ public final class ConfiguredCredentials: Sendable {
                     errors += problems(of: entry)
                     continue
                 }
-                let known = isConstant(entry) ? state.withLock { $0.credentials[ExactText(entry.name)] } : nil
+                let isConstant = Self.isConstant(entry.content)
+                let known = isConstant ? state.withLock { $0.credentials[ExactText(entry.name)] } : nil
                 let credential: Credential
                 if let known {
                     credential = known
@@ -150,10 +151,11 @@ public final class ConfiguredCredentials: Sendable {
     }
 
     /// Whether the credential has only values that the rule file or the environment contains. They do not change.
-    private func isConstant(_ entry: ConfiguredCredential) -> Bool {
-        switch entry.content {
-        case .password, .token: entry.content.files.isEmpty
-        default: false
+    private static func isConstant(_ source: CredentialSource) -> Bool {
+        switch source {
+        case .password, .token: source.files.isEmpty
+        case .placed(let source, _): isConstant(source)
+        case .identity, .kerberos, .oauth, .registry, .signature, .helper: false
         }
     }
 

@@ -87,10 +87,11 @@ extension WrittenPlaceholder {
     /// those of a request without one: both belong to one exchange, which serves the rules of one load. A body is not
     /// searched.
     ///
+    /// - Parameter placeholders: needed only if the head may have one.
     /// - Returns: nil if the head has no placeholder.
     /// - Throws: a placeholder that is not the whole word of a field where it is replaced, or is there twice.
     public static func find(
-        _ placeholders: Placeholders, in request: RequestHead, of head: Span<UInt8>
+        _ placeholders: @autoclosure () -> Placeholders, in request: RequestHead, of head: Span<UInt8>
     ) throws(MisplacedPlaceholder) -> WrittenPlaceholder? {
         let fields = request.fields
         let areKnown = fields.haveNoPlaceholder
@@ -101,7 +102,7 @@ extension WrittenPlaceholder {
         let end = areKnown ? target.text.upperBound : head.count
         if end - start < Placeholders.lengths.lowerBound { return nil }
         while let mark = head.firstPlaceholderMark(in: start..<end) {
-            guard let (placeholder, range) = placeholders.placeholder(around: mark, in: head) else {
+            guard let (placeholder, range) = placeholders().placeholder(around: mark, in: head) else {
                 start = mark + 1
                 continue
             }
@@ -112,7 +113,7 @@ extension WrittenPlaceholder {
         if areKnown { return found }
         if fields.present.contains(.authorization) {
             for index in fields.indices where fields[index].known == .authorization {
-                guard let written = try inBasic(placeholders, of: head, in: fields, at: index) else { continue }
+                guard let written = try inBasic(placeholders(), of: head, in: fields, at: index) else { continue }
                 guard found == nil else { throw MisplacedPlaceholder(written.placeholder, twice) }
                 found = written
             }

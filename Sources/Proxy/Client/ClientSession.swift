@@ -203,9 +203,9 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     func awaitRequest() {
         phase = .idle
         hear(stream.channel)
-        if isSilent { return stream.setDeadline(after: host.policy.exchanges.timeouts.head) }
+        if isSilent { return stream.setDeadline(after: host.timeouts.head) }
         noteRest()
-        stream.setDeadline(after: host.policy.exchanges.timeouts.idle)
+        stream.setDeadline(after: host.timeouts.idle)
     }
 
     /// Begins to wait for the client.
@@ -302,7 +302,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         giveBack(run)
         phase = .receiving(head)
         stream.rest(telling: self)
-        stream.setDeadline(after: host.policy.exchanges.timeouts.head)
+        stream.setDeadline(after: host.timeouts.head)
         if stream.isReadable { receive(head) }
     }
 

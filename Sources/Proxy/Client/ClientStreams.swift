@@ -169,7 +169,7 @@ final class ClientStreams: SessionHost {
     }
 
     private func setDeadline() {
-        let timeouts = host.policy.exchanges.timeouts
+        let timeouts = host.timeouts
         if isBlocked {
             if wait != .room || hasWritten { stream.setDeadline(after: timeouts.idle) }
             wait = .room
@@ -286,6 +286,7 @@ final class ClientStreams: SessionHost {
     var upstreams: Upstreams { host.upstreams }
     var requests: ClientRequests { host.requests }
     var policy: ServicePolicy { host.policy }
+    var timeouts: Policy.Timeouts { host.timeouts }
 
     func lend() -> Forwarding { host.lend() }
     func give(_ run: Forwarding) { host.give(run) }

@@ -11,6 +11,8 @@ protocol SessionHost: AnyObject {
     var requests: ClientRequests { get }
     /// The policy of requests that begin now.
     var policy: ServicePolicy { get }
+    /// The policy's limits of time.
+    var timeouts: Policy.Timeouts { get }
 
     /// Lends a run whose exchange has the current policy; the caller must give it back.
     func lend() -> Forwarding

@@ -31,6 +31,7 @@ final class Worker: SessionHost {
     var requests: ClientRequests { clients.requests }
     /// The policy of requests that begin now.
     private(set) var policy: ServicePolicy
+    var timeouts: Policy.Timeouts { policy.exchanges.timeouts }
     var isDraining: Bool { upstreams.isDraining }
     private var tally: ClientCount.Tally { clients.tallies[loop.index] }
 

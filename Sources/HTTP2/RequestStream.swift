@@ -80,25 +80,23 @@ public final class RequestStream {
 
     func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         guard isHeadComplete else { return request.add(name, value) }
-        trailerSize = trailerSize &+ name.count &+ value.count &+ 32
         guard trailerSize <= Self.trailerLimit else { return }
+        trailerSize = trailerSize &+ name.count &+ value.count &+ 32
+        guard trailerSize <= Self.trailerLimit, RequestText.isName(name), RequestText.isValue(value) else {
+            return spoilTrailers()
+        }
         let lines = trailers ?? ByteBuffer(capacity: 256)
         trailers = lines
-        // A name or value that would end its line makes the trailer section unreadable.
-        guard RequestText.isName(name), RequestText.isValue(value) else {
-            return lines.append("\0\r\n" as StaticString)
-        }
         RequestText.append(name, value, to: lines)
     }
 
-    func noteInvalidField() {
-        if isHeadComplete {
-            let lines = trailers ?? ByteBuffer(capacity: 64)
-            lines.append("\0\r\n" as StaticString)
-            trailers = lines
-        } else {
-            request.note(.malformedFieldName)
-        }
+    func noteInvalidField() { if isHeadComplete { spoilTrailers() } else { request.note(.malformedFieldName) } }
+
+    /// Makes the trailer section one that the parser refuses: it has a field that cannot be written, or too many.
+    private func spoilTrailers() {
+        let lines = trailers ?? ByteBuffer(capacity: 64)
+        trailers = lines
+        lines.append("\0\r\n" as StaticString)
     }
 
     func completeHead(in form: RequestForm, endsWithHead: Bool) {
@@ -234,7 +232,7 @@ public final class RequestStream {
         var trailers: ByteBuffer?
     }
 
-    /// Moves content into a frame; nil if there is none yet.
+    /// Moves content into a frame. Nil: the writer has written no more so far.
     func takeContent(into room: UnsafeMutableRawBufferPointer) -> Piece? {
         let content = response.content
         let count = min(room.count, content.count)

@@ -40,7 +40,7 @@ struct ResponseText {
     let text = ByteBuffer(capacity: 1024)
     /// The content that waits to be sent.
     let content = ByteBuffer(capacity: 64)
-    /// The lines of the trailer section; nil if there is none.
+    /// The lines of the trailer section; nil for a response without one.
     private(set) var trailers: ByteBuffer?
     private var headLength = 0
     let head = ResponseHead(limits: Self.limits)

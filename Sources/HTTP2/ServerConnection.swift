@@ -309,8 +309,6 @@ public final class ServerConnection {
     private func exceed(_ excess: Excess) { if self.excess == nil { self.excess = excess } }
 
     private func noteFault() { if !faultBudget.take(at: now) { exceed(.faults) } }
-
-    private func stream(_ id: Int32) -> RequestStream? { streams[id] }
 }
 
 // The functions that the library calls. Each gets the connection as `data`.
@@ -344,7 +342,7 @@ extension ServerConnection {
         nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, data in
             guard let frame, let connection = ServerConnection.connection(data) else { return ServerConnection.failure }
             // Without this note the library would drop the field, and pass the request on.
-            connection.stream(frame.pointee.hd.stream_id)?.noteInvalidField()
+            connection.streams[frame.pointee.hd.stream_id]?.noteInvalidField()
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, data in
@@ -372,7 +370,7 @@ extension ServerConnection {
             guard let frame, let connection = ServerConnection.connection(data) else { return 0 }
             // A response that cannot be sent must not leave its client waiting.
             if UInt32(frame.pointee.hd.type) == NGHTTP2_HEADERS.rawValue,
-                let stream = connection.stream(frame.pointee.hd.stream_id)
+                let stream = connection.streams[frame.pointee.hd.stream_id]
             {
                 connection.reset(stream, .internalError)
             }
@@ -480,7 +478,7 @@ extension ServerConnection {
     /// Moves content of a response into a DATA frame.
     private static let provide: nghttp2_data_source_read_callback = { _, id, room, length, flags, _, data in
         guard let room, let flags, let connection = ServerConnection.connection(data),
-            let stream = connection.stream(id)
+            let stream = connection.streams[id]
         else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
         let target = UnsafeMutableRawBufferPointer(start: room, count: length)
         let wasBlocked = !stream.isWritable

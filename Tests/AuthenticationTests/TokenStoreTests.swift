@@ -102,10 +102,12 @@ import Testing
         #expect(landed != before)
         #expect(store.renewal(of: grant) == 0 + .minutes(53))
         #expect(supply(at: 1_000) == "token a")
-        #expect(store.generation == landed)
         #expect(supply(at: 1_000, besides: first.version) == "fetch, wait")
-        #expect(store.generation != landed)
+        let lost = store.generation
+        #expect(lost != landed)
         #expect(store.renewal(of: grant) == nil)
+        store.fail(grant, .status(endpoint: "e", 503), at: 1_000)
+        #expect(store.generation == lost)
     }
 
     @Test func `an endpoint that gave no token is left alone for a moment`() {

@@ -178,9 +178,8 @@ import Testing
             try client.send(Frame.headers(1, head))
             #expect(try client.answer(on: 1) == .reset(code: 7))
             var stream: UInt32 = 1
-            let isServed = try Wait.until(seconds: 60) {
-                // Not so often that the refusals are a flood.
-                _ = Wait.until(seconds: 0.2) { false }
+            // Not so often that the refusals are a flood.
+            let isServed = try Wait.until(seconds: 60, every: 200_000) {
                 stream += 2
                 try client.send(Frame.headers(stream, head))
                 return try client.answer(on: stream).status == 200

@@ -88,15 +88,6 @@ struct HTTP2PeerTests {
     @Test(.enabled(if: isInstalled("keytool") && isInstalled("javac")))
     func `Java's HttpClient in an intercepted tunnel`() throws {
         try serving { proxy, origin, authority, _ throws in
-            let folder = Scratch.folder("java")
-            let store = folder + "/trust.p12"
-            let imported = try Finished.run(
-                "keytool",
-                [
-                    "-importcert", "-noprompt", "-alias", "proxy", "-file", authority, "-keystore", store, "-storetype",
-                    "PKCS12", "-storepass", "changeit",
-                ])
-            #expect(imported.succeeded, "\(imported)")
             let source = """
                 import java.net.*;
                 import java.net.http.*;
@@ -112,10 +103,9 @@ struct HTTP2PeerTests {
                     }
                 }
                 """
-            try Scratch.write(source, to: folder + "/Fetch.java")
-            let options = ["-Djavax.net.ssl.trustStore=\(store)", "-Djavax.net.ssl.trustStorePassword=changeit"]
+            let program = try JavaProgram(source, trusting: authority)
             let urls = ["basic", "digest", "basic"].map { "\(origin)/\($0)/" }
-            let run = try Finished.run("java", options + ["Fetch.java", "\(proxy.port)"] + urls, directory: folder)
+            let run = try program.run(["\(proxy.port)"] + urls)
             let expected = ["basic", "digest", "basic"].map { "HTTP_2 200 this is \($0)\n" }.joined()
             #expect(run.output == expected, "\(run)")
         }

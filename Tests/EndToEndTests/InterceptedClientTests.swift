@@ -99,15 +99,6 @@ struct InterceptedClientTests {
     @Test(.enabled(if: isInstalled("keytool") && isInstalled("javac")))
     func `Java`() throws {
         try intercepting { proxy, origin, authority throws in
-            let folder = Scratch.folder("java")
-            let store = folder + "/trust.p12"
-            let imported = try Finished.run(
-                "keytool",
-                [
-                    "-importcert", "-noprompt", "-alias", "proxy", "-file", authority, "-keystore", store, "-storetype",
-                    "PKCS12", "-storepass", "changeit",
-                ])
-            #expect(imported.succeeded, "\(imported)")
             let source = """
                 public class Fetch {
                     public static void main(String[] urls) throws Exception {
@@ -116,13 +107,11 @@ struct InterceptedClientTests {
                     }
                 }
                 """
-            try Scratch.write(source, to: folder + "/Fetch.java")
+            let program = try JavaProgram(source, trusting: authority)
             let options = [
-                "-Djavax.net.ssl.trustStore=\(store)", "-Djavax.net.ssl.trustStorePassword=changeit",
                 "-Dhttps.proxyHost=127.0.0.1", "-Dhttps.proxyPort=\(proxy.port)", "-Dhttp.nonProxyHosts=",
             ]
-            let urls = ["basic", "digest", "basic"].map { "\(origin)/\($0)/" }
-            let run = try Finished.run("java", options + ["Fetch.java"] + urls, directory: folder)
+            let run = try program.run(["basic", "digest", "basic"].map { "\(origin)/\($0)/" }, options: options)
             #expect(run.output == "this is basic\nthis is digest\nthis is basic\n", "\(run)")
         }
     }

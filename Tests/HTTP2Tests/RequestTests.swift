@@ -269,6 +269,17 @@ struct RequestTests {
         #expect(throws: HTTPError.self) { try decoder.pass(body.span) }
     }
 
+    @Test(arguments: [10, 20])
+    func `a trailer section beyond the limit is refused, and none of its fields is lost below it`(count: Int) throws {
+        let (client, stream) = try Self.stream(Self.request("POST"), ends: false)
+        _ = stream?.readAll()
+        client.data(1, "x")
+        client.headers(1, (0..<count).map { ("x-\($0)", String(repeating: "y", count: 4000)) })
+        let body = try #require(stream).readAll()
+        #expect(body.contains("\0") == (count == 20))
+        #expect((0..<10).allSatisfy { body.contains("\r\nx-\($0): yyy") })
+    }
+
     // MARK: - Limits
 
     @Test func `a header section beyond the limit is a defect, and far beyond it an excess`() throws {

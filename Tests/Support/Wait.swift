@@ -4,10 +4,14 @@ import Foundation
 /// failed.
 public enum Wait {
     /// Microseconds between two looks.
-    private static let pause: UInt32 = 5000
+    public static let pause: UInt32 = 5000
 
-    /// - Parameter seconds: after which it is false.
-    public static func until(seconds: Double = 240, _ condition: () throws -> Bool) rethrows -> Bool {
+    /// - Parameters:
+    ///   - seconds: after which it is false.
+    ///   - pause: microseconds between two looks.
+    public static func until(
+        seconds: Double = 240, every pause: UInt32 = pause, _ condition: () throws -> Bool
+    ) rethrows -> Bool {
         let deadline = Date(timeIntervalSinceNow: seconds)
         while try !condition() {
             guard Date() < deadline else { return false }

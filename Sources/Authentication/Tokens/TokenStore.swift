@@ -232,7 +232,10 @@ public final class TokenStore: Sendable {
     /// - Returns: the new token.
     @discardableResult
     public func land(_ fetched: FetchedToken) -> Credential? {
-        end(fetched.grant, .accepted) { $0.hold(fetched) }
+        end(fetched.grant, .accepted) { entry in
+            entry.hold(fetched)
+            changes.add(1, ordering: .releasing)
+        }
     }
 
     /// Ends the fetch.
@@ -247,7 +250,6 @@ public final class TokenStore: Sendable {
             entry.waiters = nil
             change(&entry)
             entries[grant] = entry
-            changes.add(1, ordering: .releasing)
             return (waiters, entry.held)
         }
         for waiter in waiters { _ = waiter.resolve(.settled(verdict)) }

@@ -83,9 +83,8 @@ public struct MisplacedPlaceholder: Error {
 }
 
 extension WrittenPlaceholder {
-    /// Finds the placeholder of a credential in a request's head. Its fields and host are not searched if the client repeats
-    /// those of a request without one: both belong to one exchange, which serves the rules of one load. A body is not
-    /// searched.
+    /// Finds the placeholder of a credential in a request's head. Its fields are not searched if the client repeats those of
+    /// a request without one: both belong to one exchange, which serves the rules of one load. A body is not searched.
     ///
     /// - Parameter placeholders: needed only if the head may have one.
     /// - Returns: nil if the head has no placeholder.
@@ -97,7 +96,7 @@ extension WrittenPlaceholder {
         let areKnown = fields.haveNoPlaceholder
         var found: WrittenPlaceholder?
         let target = request.target
-        // A host that changes also changes the field `Host`.
+        // Then the host is left out, too: no server has the name of a placeholder.
         var start = !areKnown ? 0 : target.userinfo == nil ? target.path.lowerBound : target.text.lowerBound
         let end = areKnown ? target.text.upperBound : head.count
         if end - start < Placeholders.lengths.lowerBound { return nil }

@@ -20,7 +20,7 @@ extension ClientSession {
     }
 
     /// Serves the request on the stream.
-    /// - Parameter defect: the reason why it is refused; nil if there is none.
+    /// - Parameter defect: the reason why it is refused; nil to serve it.
     func begin(refusing defect: Defect?) {
         stream.channel.observer = self
         let run = lend()

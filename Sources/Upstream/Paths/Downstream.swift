@@ -37,7 +37,7 @@ public final class Downstream {
     /// The user of the last request, if each request names its user.
     private var lastUser: String?
 
-    /// - Parameter connection: the client on the HTTP/2 connection that carries the stream; nil if there is none.
+    /// - Parameter connection: the client on the HTTP/2 connection that carries the stream; nil for a connection of its own.
     public init(
         _ stream: ByteStream, at address: IPAddress?, over upstreams: Upstreams, carriedBy connection: Downstream? = nil
     ) {

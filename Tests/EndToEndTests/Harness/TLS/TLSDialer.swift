@@ -20,15 +20,7 @@ final class TLSDialer: Sendable {
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         context.set_alpn_protocols(['h2'])
-        async def pump(reader, writer):
-            try:
-                while data := await reader.read(65536):
-                    writer.write(data)
-                    await writer.drain()
-            except (OSError, ssl.SSLError):
-                pass
-            finally:
-                writer.close()
+        \(TLSTerminator.pump)
         async def serve(reader, writer):
             try:
                 outer = await asyncio.open_connection('127.0.0.1', server, ssl=context)

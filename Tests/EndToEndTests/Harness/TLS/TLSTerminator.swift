@@ -26,14 +26,8 @@ final class TLSTerminator: Sendable {
         return try Hash.sha256(ofFile: der)
     }
 
-    private static let script = """
-        import asyncio, ssl, sys
-        chain, key, port, origin, root = sys.argv[1:]
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(chain, key)
-        if root:
-            context.load_verify_locations(root)
-            context.verify_mode = ssl.CERT_REQUIRED
+    /// The function by which a script of Python copies one direction of a connection.
+    static let pump = """
         async def pump(reader, writer):
             try:
                 while data := await reader.read(65536):
@@ -43,6 +37,17 @@ final class TLSTerminator: Sendable {
                 pass
             finally:
                 writer.close()
+        """
+
+    private static let script = """
+        import asyncio, ssl, sys
+        chain, key, port, origin, root = sys.argv[1:]
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(chain, key)
+        if root:
+            context.load_verify_locations(root)
+            context.verify_mode = ssl.CERT_REQUIRED
+        \(pump)
         async def serve(reader, writer):
             inner = await asyncio.open_connection('127.0.0.1', int(origin))
             await asyncio.gather(pump(reader, inner[1]), pump(inner[0], writer))

@@ -10,10 +10,11 @@ struct Finished: CustomStringConvertible {
     var description: String { "\(command)\nexit \(status)\n\(output.suffix(2_000))\n\(errorOutput.suffix(2_000))" }
     var succeeded: Bool { status == 0 }
 
-    /// Runs a program in a clean environment; one that takes longer is killed with all its children (status 137).
+    /// Runs a program in a clean environment; one that takes longer is killed with all its children (status 137). The time
+    /// is for a program that hangs: on a machine with much else to do, a provisioned domain took more than a minute.
     static func run(
         _ name: String, _ arguments: [String], environment: [String: String] = [:], directory: String = Scratch.root,
-        input: String = "/dev/null", seconds: Double = 60
+        input: String = "/dev/null", seconds: Double = 300
     ) throws -> Finished {
         let child = try Subprocess(name, arguments, environment: environment, directory: directory, input: input)
         let status = child.wait(seconds: seconds) ?? child.kill()

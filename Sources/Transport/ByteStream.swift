@@ -12,10 +12,8 @@ public final class ByteStream {
     public let channel: Channel
     /// The base if it is a socket. Its bytes are the stream's only while the stream `isPlain`.
     public let socket: Socket?
-    /// The base if it is a stream of a shared connection.
-    private let sharing: StreamChannel?
-    /// The base, as the transport of the outermost TLS connection.
-    private let base: any RecordTransport
+    /// The base, for bytes.
+    private let base: any StreamBase
     /// The TLS connection whose plain bytes are the stream's: the innermost, if there are several.
     public private(set) var tls: TLSConnection?
     /// The TLS connections that carry the innermost one, outermost first.
@@ -24,14 +22,12 @@ public final class ByteStream {
     public init(_ socket: Socket) {
         channel = socket
         self.socket = socket
-        sharing = nil
         base = socket
     }
 
     public init(_ stream: StreamChannel) {
         channel = stream
         socket = nil
-        sharing = stream
         base = stream
     }
 
@@ -50,7 +46,7 @@ public final class ByteStream {
     }
 
     /// Makes the stream idle: its events go to the observer only.
-    public func rest(telling observer: any ChannelObserver) { channel.rest(telling: observer) }
+    public func rest(telling observer: consuming any ChannelObserver) { channel.rest(telling: observer) }
 
     /// Removes the observer. Only a task that waits for the stream gets its events.
     public func forgetObserver() { channel.observer = nil }
@@ -71,7 +67,7 @@ public final class ByteStream {
     public func hasInput() -> Bool { tls == nil ? socket?.hasInput() ?? isReadable : isReadable }
 
     /// Whether the peer has closed its side, and everything before was read. Received TLS records are processed first.
-    public func isAtEnd() -> Bool { tls.map(\.isAtEnd) ?? socket?.isAtEnd() ?? sharing?.isAtEnd ?? true }
+    public func isAtEnd() -> Bool { tls.map(\.isAtEnd) ?? base.isAtEnd() }
 
     /// Sets the time until the stream fails with `timedOut`; every call replaces the previous one.
     public func setDeadline(after time: Milliseconds?) {
@@ -80,28 +76,26 @@ public final class ByteStream {
     }
 
     public func tryRead(into buffer: ByteBuffer, limit: Int = .max) -> Transfer {
-        if tls == nil, let socket { return socket.tryRead(into: buffer, limit: limit) }
-        return tryReadElsewhere(into: buffer, limit: limit)
+        if tls != nil { return tryReadSecurely(into: buffer, limit: limit) }
+        return base.tryRead(into: buffer, limit: limit)
     }
 
-    /// Reads from a stream that is not a plain socket. It is a function of its own, so that the common case is inlined.
+    /// It is a function of its own, so that reading without TLS is inlined.
     @inline(never)
-    private func tryReadElsewhere(into buffer: ByteBuffer, limit: Int) -> Transfer {
-        if let tls { return Transfer(tls.read(into: buffer, limit: limit)) }
-        return sharing?.tryRead(into: buffer, limit: limit) ?? .endOfStream
+    private func tryReadSecurely(into buffer: ByteBuffer, limit: Int) -> Transfer {
+        tls.map { Transfer($0.read(into: buffer, limit: limit)) } ?? .endOfStream
     }
 
     /// Writes from the front of `buffer`, and consumes the written bytes. With TLS, refused bytes must be offered again
     /// before any others.
     public func tryWrite(from buffer: ByteBuffer, limit: Int = .max) -> Transfer {
-        if tls == nil, let socket { return socket.tryWrite(from: buffer, limit: limit) }
-        return tryWriteElsewhere(from: buffer, limit: limit)
+        if tls != nil { return tryWriteSecurely(from: buffer, limit: limit) }
+        return base.tryWrite(from: buffer, limit: limit)
     }
 
     @inline(never)
-    private func tryWriteElsewhere(from buffer: ByteBuffer, limit: Int) -> Transfer {
-        if let tls { return Transfer(tls.write(from: buffer, limit: limit)) }
-        return sharing?.tryWrite(from: buffer, limit: limit) ?? .endOfStream
+    private func tryWriteSecurely(from buffer: ByteBuffer, limit: Int) -> Transfer {
+        tls.map { Transfer($0.write(from: buffer, limit: limit)) } ?? .endOfStream
     }
 
     /// Whether TLS may read more from the socket than the next record (`TLSConnection.readsAhead`).
@@ -226,8 +220,7 @@ public final class ByteStream {
     /// Tells the peer that no more bytes follow: within TLS, if there is TLS.
     public func shutdownWrite() {
         if let tls { return tls.shutdownWrite() }
-        socket?.shutdownWrite()
-        sharing?.shutdownWrite()
+        base.shutdownWrite()
     }
 
     public func close() {
@@ -240,8 +233,7 @@ public final class ByteStream {
 
     /// Ends the stream so that the peer sees a fault, not an end: a truncated message must not look complete.
     public func abort() {
-        socket?.resetOnClose()
-        sharing?.resetOnClose()
+        base.resetOnClose()
         channel.close()
     }
 

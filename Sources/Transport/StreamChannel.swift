@@ -2,14 +2,25 @@ import Bytes
 import IO
 import TLS
 
+/// The channel of a stream of bytes: what `ByteStream` needs of it. Each requirement keeps the contract of `Socket`.
+protocol StreamBase: RecordTransport {
+    func isAtEnd() -> Bool
+    func tryRead(into buffer: ByteBuffer, limit: Int) -> Transfer
+    func tryWrite(from buffer: ByteBuffer, limit: Int) -> Transfer
+    func shutdownWrite()
+    func resetOnClose()
+}
+
+extension Socket: StreamBase {}
+
 /// A stream of a connection that carries several, as a channel. The owner of the connection overrides all that moves
 /// bytes, sets the flags, and announces them.
 ///
 /// `tryRead` and `tryWrite` keep the contract of a socket: after `.wouldBlock` the flag is clear until bytes can move, and
 /// that is announced.
-open class StreamChannel: Channel, RecordTransport {
+open class StreamChannel: Channel, StreamBase {
     /// Whether the peer has ended the stream, or it is lost, and everything before was read.
-    open var isAtEnd: Bool { isClosed || isBroken }
+    open func isAtEnd() -> Bool { isClosed || isBroken }
 
     /// Reads into `buffer` at most `limit` bytes.
     open func tryRead(into buffer: ByteBuffer, limit: Int) -> Transfer { .endOfStream }

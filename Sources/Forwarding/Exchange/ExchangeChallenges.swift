@@ -83,10 +83,15 @@ final class ExchangeChallenges {
         /// Judges the response that has arrived by the known answer. Call it once for each response.
         ///
         /// - Parameter target: the request target as the server sees it.
-        func passage(of response: UpstreamConnection, _ fields: ChallengeFields, at target: ByteBuffer) -> Passage {
+        mutating func passage(
+            of response: UpstreamConnection, _ fields: ChallengeFields, at target: ByteBuffer
+        ) -> Passage {
             switch self {
             case .ignored: return .passes
             case .known(let known):
+                // It is moved out and back to avoid reference counting.
+                self = .ignored
+                defer { self = .known(known) }
                 let status = response.head.status
                 let passes = response.withValue(of: fields.information) {
                     known.passes(status, information: $0, target: target.readable, from: fields)

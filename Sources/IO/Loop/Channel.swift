@@ -53,7 +53,7 @@ open class Channel: Timed {
 
     /// Makes the channel idle: its events go to the observer only. Mostly that is already so, and a check is cheaper
     /// than counting references.
-    public final func rest(telling observer: any ChannelObserver) {
+    public final func rest(telling observer: consuming any ChannelObserver) {
         if wakeup != nil { wakeup = nil }
         if self.observer !== observer { self.observer = observer }
     }

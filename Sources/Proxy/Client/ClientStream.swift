@@ -41,7 +41,7 @@ final class ClientStream: StreamChannel {
         streams?.schedule()
     }
 
-    override var isAtEnd: Bool { isClosed || stream.isAtEnd }
+    override func isAtEnd() -> Bool { isClosed || stream.isAtEnd }
 
     override func tryRead(into buffer: ByteBuffer, limit: Int) -> Transfer {
         if isClosed { return .failed(errno: EBADF) }

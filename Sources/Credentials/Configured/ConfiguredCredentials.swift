@@ -10,6 +10,8 @@ import TLS
 /// The rule file's credentials with their current values. A version changes when the value does.
 public final class ConfiguredCredentials: Sendable {
     private let configured: [ConfiguredCredential]
+    /// Those with a value in a file.
+    private let filed: [ConfiguredCredential]
     private let reader: ValueReader
     private let identities: IdentityReader
     private let grants: GrantReader
@@ -21,8 +23,9 @@ public final class ConfiguredCredentials: Sendable {
     /// The time before its expiry from which a certificate is reported: 14 days.
     private static let notice = Milliseconds.days(14)
     private let state = Mutex(State())
-    /// Locked while the files are read: two simultaneous reads would report one write twice.
-    private let reading = Mutex(())
+    /// The credentials that are read each time: those whose values cannot change were read once. Locked while the files are
+    /// read: two simultaneous reads would report one write twice.
+    private let unsettled: Mutex<[ConfiguredCredential]>
     private let changes = Atomic(0)
 
     private struct State {
@@ -62,6 +65,8 @@ public final class ConfiguredCredentials: Sendable {
         _ configured: [ConfiguredCredential], environment: [String: String], commands: CommandTerms = CommandTerms()
     ) {
         self.configured = configured
+        filed = configured.filter { !$0.content.files.isEmpty }
+        unsettled = Mutex(configured)
         let asked = configured.filter { !$0.content.commands.isEmpty }
         self.asked = Dictionary(asked.map { (ExactText($0.name), $0) }) { first, _ in first }
         helpers = HelperCredentials(time: commands.time)
@@ -89,8 +94,8 @@ public final class ConfiguredCredentials: Sendable {
     /// reading them. Blocks: do not call it on a loop.
     public var hasNewFiles: Bool {
         let stamps = state.withLock { $0.stamps }
-        return configured.contains { entry in
-            guard let known = stamps[ExactText(entry.name)], !known.isEmpty else { return false }
+        return filed.contains { entry in
+            guard let known = stamps[ExactText(entry.name)] else { return false }
             return known != entry.content.files.map { FileStamp(path: $0) }
         }
     }
@@ -107,16 +112,23 @@ public final class ConfiguredCredentials: Sendable {
     /// - Parameter now: the time, for certificates that expire.
     @discardableResult
     public func refresh(at now: WallTime = SystemClock.wallTime) -> Refresh {
-        reading.withLock { _ in read(at: now) }
+        unsettled.withLock { unsettled in
+            var settled: Set<ExactText> = []
+            let refresh = read(unsettled, at: now, &settled)
+            if !settled.isEmpty { unsettled.removeAll { settled.contains(ExactText($0.name)) } }
+            return refresh
+        }
     }
 
-    private func read(at now: WallTime) -> Refresh {
+    private func read(
+        _ entries: [ConfiguredCredential], at now: WallTime, _ settled: inout Set<ExactText>
+    ) -> Refresh {
         var changed: [Credential] = []
         var replaced: [String] = []
         var setAgain: [CredentialVersion] = []
         var errors: [CredentialError] = []
         var warnings: [ConfiguredCredentials.Warning] = []
-        for entry in configured {
+        for entry in entries {
             do throws(CredentialError) {
                 // Stamped before the files are read, so that a write meanwhile is noticed the next time.
                 let stamps = entry.content.files.map { FileStamp(path: $0) }
@@ -124,22 +136,17 @@ public final class ConfiguredCredentials: Sendable {
                     errors += problems(of: entry)
                     continue
                 }
-                let isConstant = Self.isConstant(entry.content)
-                let known = isConstant ? state.withLock { $0.credentials[ExactText(entry.name)] } : nil
-                let credential: Credential
-                if let known {
-                    credential = known
-                } else {
-                    credential = try read(entry)
-                    switch take(credential, from: stamps) {
-                    case .first: changed.append(credential)
-                    case .other:
-                        changed.append(credential)
-                        replaced.append(entry.name)
-                    case .again: setAgain.append(credential.version)
-                    case .same: break
-                    }
+                let credential = try read(entry)
+                switch take(credential, from: stamps) {
+                case .first: changed.append(credential)
+                case .other:
+                    changed.append(credential)
+                    replaced.append(entry.name)
+                case .again: setAgain.append(credential.version)
+                case .same: break
                 }
+                // The tickets of a principal are renewed.
+                if credential.principal == nil, Self.isConstant(entry.content) { settled.insert(ExactText(entry.name)) }
                 warnings += warning(about: credential, at: now).map { [$0] } ?? []
                 warnings += renew(entry.name, at: now).map { [$0] } ?? []
             } catch {

@@ -235,7 +235,7 @@ public final class Exchange {
         upstream.withHeadBytes { bytes in
             upstream.head.write(bytes, as: interim, through: upgrade, via: .ours, into: out).end()
         }
-        if policy.rules.speaks(of: .places) { hidePlacedCredential() }
+        if credentials.challenges != nil, policy.rules.speaks(of: .places) { hidePlacedCredential() }
     }
 
     /// Whether the request is for a practice page of the admin listener. That listener decodes nothing, so no other

@@ -83,25 +83,30 @@ public struct MisplacedPlaceholder: Error {
 }
 
 extension WrittenPlaceholder {
-    /// Finds the placeholder of a credential in a request's head. Its fields are not searched if the client repeats those of
-    /// a request without one: both belong to one exchange, which serves the rules of one load. A body is not searched.
+    /// Whether a request's head can have a placeholder. Its fields are not searched if the client repeats those of a request
+    /// without one: both belong to one exchange, which serves the rules of one load.
     ///
-    /// - Parameter placeholders: needed only if the head may have one.
+    /// Where rules have placeholders, each request asks, and almost none has one: this takes no reference.
+    public static func mayBe(in request: RequestHead, of head: Span<UInt8>) -> Bool {
+        guard request.fields.haveNoPlaceholder, request.target.userinfo == nil else { return true }
+        let (start, end) = (request.target.path.lowerBound, request.target.text.upperBound)
+        return end - start >= Placeholders.lengths.lowerBound && head.firstPlaceholderMark(in: start..<end) != nil
+    }
+
+    /// Finds the placeholder of a credential in a request's head; see `mayBe`. A body is not searched.
+    ///
     /// - Returns: nil if the head has no placeholder.
     /// - Throws: a placeholder that is not the whole word of a field where it is replaced, or is there twice.
     public static func find(
-        _ placeholders: @autoclosure () -> Placeholders, in request: RequestHead, of head: Span<UInt8>
+        _ placeholders: Placeholders, in request: RequestHead, of head: Span<UInt8>
     ) throws(MisplacedPlaceholder) -> WrittenPlaceholder? {
         let fields = request.fields
         let areKnown = fields.haveNoPlaceholder
         var found: WrittenPlaceholder?
-        let target = request.target
-        // Then the host is left out, too: no server has the name of a placeholder.
-        var start = !areKnown ? 0 : target.userinfo == nil ? target.path.lowerBound : target.text.lowerBound
-        let end = areKnown ? target.text.upperBound : head.count
-        if end - start < Placeholders.lengths.lowerBound { return nil }
+        var start = areKnown ? request.target.text.lowerBound : 0
+        let end = areKnown ? request.target.text.upperBound : head.count
         while let mark = head.firstPlaceholderMark(in: start..<end) {
-            guard let (placeholder, range) = placeholders().placeholder(around: mark, in: head) else {
+            guard let (placeholder, range) = placeholders.placeholder(around: mark, in: head) else {
                 start = mark + 1
                 continue
             }
@@ -112,7 +117,7 @@ extension WrittenPlaceholder {
         if areKnown { return found }
         if fields.present.contains(.authorization) {
             for index in fields.indices where fields[index].known == .authorization {
-                guard let written = try inBasic(placeholders(), of: head, in: fields, at: index) else { continue }
+                guard let written = try inBasic(placeholders, of: head, in: fields, at: index) else { continue }
                 guard found == nil else { throw MisplacedPlaceholder(written.placeholder, twice) }
                 found = written
             }

@@ -242,7 +242,9 @@ public struct ResponseRelay: ~Copyable {
             }
             writer.end()
         }
-        if context.policy.rules.speaks(of: .places) { context.exchange.hidePlacedCredential() }
+        if context.exchange.credentials.challenges != nil, context.policy.rules.speaks(of: .places) {
+            context.exchange.hidePlacedCredential()
+        }
         context.exchange.recordResponse()
         upstream.consumeHead()
     }

@@ -50,8 +50,9 @@ struct UpstreamRequestHead {
     }
 
     private static func mayHavePlaces(_ exchange: Exchange) -> Bool {
-        exchange.policy.rules.speaks(of: .places)
-            || exchange.credentials.challenges != nil && exchange.policy.credentials.hasHelpers
+        exchange.credentials.placeholder != nil
+            || exchange.credentials.challenges != nil
+                && (exchange.policy.rules.speaks(of: .places) || exchange.policy.credentials.hasHelpers)
     }
 
     /// Begins a leg of the request's trace, and writes its field.

@@ -122,10 +122,15 @@ extension Downstream {
         }
     }
 
+    @inline(never)
     private func checkCredentials(of exchange: Exchange, to destination: Destination) throws(ExchangeFailure) {
-        let rules = exchange.policy.rules
-        if rules.speaks(of: .placeholders) { try findPlaceholder(in: exchange, to: destination) }
-        if rules.speaks(of: .refusedCredentials), exchange.request.target.form != .authority {
+        let head = exchange.headBytes
+        if exchange.policy.rules.speaks(of: .placeholders),
+            WrittenPlaceholder.mayBe(in: exchange.request, of: head.readable)
+        {
+            try findPlaceholder(in: exchange, to: destination)
+        }
+        if exchange.policy.rules.speaks(of: .refusedCredentials), exchange.request.target.form != .authority {
             try refuseCredentials(of: exchange, to: destination.origin)
         }
     }
@@ -133,10 +138,9 @@ extension Downstream {
     /// Finds the placeholder that a credential replaces, and refuses a request that has one at another place, or for another
     /// server. No server is asked then.
     private func findPlaceholder(in exchange: Exchange, to destination: Destination) throws(ExchangeFailure) {
-        let head = exchange.headBytes
+        let (head, placeholders) = (exchange.headBytes, exchange.policy.rules.placeholders)
         do throws(MisplacedPlaceholder) {
-            let rules = exchange.policy.rules
-            guard let found = try WrittenPlaceholder.find(rules.placeholders, in: exchange.request, of: head.readable)
+            guard let found = try WrittenPlaceholder.find(placeholders, in: exchange.request, of: head.readable)
             else { return }
             if let obstacle = obstacle(to: found.placeholder, in: exchange, to: destination) {
                 throw MisplacedPlaceholder(found.placeholder, obstacle)

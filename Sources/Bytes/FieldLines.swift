@@ -35,6 +35,7 @@ public struct FieldLines: ~Copyable {
         list.present = 0
         list.repeated = 0
         shift = 0
+        isRecalled = false
     }
 
     /// Remembers the current lines for `recall`. They must fill `range`, but for the empty line at its end.
@@ -44,6 +45,10 @@ public struct FieldLines: ~Copyable {
         knownText.append(bytes.extracting(range))
         known = (list, range.lowerBound, false)
     }
+
+    /// Whether the current lines are those of `recall`, and unmarked.
+    public var areRecalled: Bool { known != nil && isRecalled }
+    private var isRecalled = false
 
     /// Whether the caller has noted something about the current lines, in an earlier head that had the same ones.
     public var isNoted: Bool { known?.isNoted ?? false }
@@ -61,6 +66,7 @@ public struct FieldLines: ~Copyable {
         else { return nil }
         list = known.lines
         shift = start &- known.start
+        isRecalled = true
         return end
     }
 

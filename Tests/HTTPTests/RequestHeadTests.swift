@@ -120,7 +120,8 @@ import Testing
         let buffer = ByteBuffer([])
         head.write(bytes.span, as: RequestRewrite(), via: .test, into: buffer).end()
         let fields = head.fields.map { "\($0.known) \($0.line) \($0.name) \($0.value) \($0.isNominated)" }
-        return "\(head.framing) \(head.keepAlive) \(fields)\n\(buffer.readable.text)"
+        let conclusion = "\(head.framing) \(head.keepAlive) \(head.expectsContinue) \(head.options)"
+        return "\(conclusion) \(head.upgrade as Any) \(fields)\n\(buffer.readable.text)"
     }
 
     @Test(arguments: accepted)
@@ -143,6 +144,22 @@ import Testing
             #expect(meaning(of: changed, to: head) == meaning(of: changed, to: RequestHead()))
             #expect(meaning(of: bytes, to: head) == alone)
         }
+    }
+
+    @Test(arguments: accepted)
+    func `the fields of a request mean the same the third time, whatever its start line says`(case: Case) {
+        let bytes = crlf(`case`.head)
+        let fields = bytes.suffix(from: (bytes.drop { $0 == 13 || $0 == 10 }.firstIndex(of: 10) ?? 0) + 1)
+        let others = ["GET http://h/ HTTP/1.1", "GET http://h/ HTTP/1.0", "OPTIONS * HTTP/1.1", "POST /x HTTP/1.1"]
+        let heads = [bytes] + others.map { Array("\($0)\r\n".utf8) + fields }
+        let head = RequestHead()
+        for next in [0, 0, 0, 1, 1, 2, 1, 2, 3, 4, 3, 4, 0, 3] {
+            #expect(meaning(of: heads[next], to: head) == meaning(of: heads[next], to: RequestHead()), "\(next)")
+        }
+        // A head with other fields between them, which is refused.
+        _ = meaning(of: crlf("GET / HTTP/1.1\nHost: h\nHost: i\nConnection: close\n\n"), to: head)
+        _ = meaning(of: crlf("GET / HTTP/1.1\nHost: h\nHost: i\nConnection: close\n\n"), to: head)
+        #expect(meaning(of: bytes, to: head) == meaning(of: bytes, to: RequestHead()))
     }
 
     @Test func `a head that is known is held against the limit as any other`() {

@@ -310,8 +310,9 @@ public final class Forwarding {
         try context.downstream.confirm(context.destination, for: context.exchange, isUpgraded: isUpgraded)
         if !context.destination.hops.isEmpty { context.take(context.destination.way(isRelayed: context.mayBeRelayed)) }
         var waitsForOrigin = false
-        if answersOrigin, let question = context.signingQuestion { return wait(for: .signingKey(question)) }
-        if answersOrigin {
+        // Most requests have no credential, their client's or one of a rule.
+        if answersOrigin, context.isConcerned || context.exchange.request.fields.present.contains(.authorization) {
+            if let question = context.signingQuestion { return wait(for: .signingKey(question)) }
             do throws(Refusal) { waitsForOrigin = try !prepareForOrigin(context) } catch { throw .refused(error) }
             if context.exchange.request.fields.present.contains(.authorization), let answer = context.learnableAnswer {
                 context.exchange.credentials.learnableAnswer = answer

@@ -54,8 +54,10 @@ extension ForwardingContext {
 
     /// The question to the program that gives the key by which the request is signed; nil if it need not run now. A key
     /// that is about to end is read again meanwhile.
-    var signingQuestion: HelperQuestion? {
-        guard rules.speaks(of: .signatures) else { return nil }
+    @inline(__always)
+    var signingQuestion: HelperQuestion? { rules.speaks(of: .signatures) ? signingQuestionByRule : nil }
+
+    private var signingQuestionByRule: HelperQuestion? {
         let credentials = policy.credentials
         guard credentials.hasHelpers, !exchange.credentials.hasSoughtKey, isConcerned, let (name, _) = signer else {
             return nil

@@ -108,6 +108,9 @@ extension FieldTable {
         remembers ? lines.recall(bytes, from: start, limit: limits.head) : nil
     }
 
+    /// Whether the current lines are those that `recall` restored.
+    var areRecalled: Bool { lines.areRecalled }
+
     /// Remembers the current lines as the whole head from `start` to `end`.
     func remember(_ bytes: Span<UInt8>, from start: Int, to end: Int) {
         if remembers { lines.remember(bytes, in: start..<end) }

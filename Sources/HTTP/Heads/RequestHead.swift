@@ -27,6 +27,18 @@ public final class RequestHead {
     /// The protocol of a `Connection: upgrade` with an Upgrade field, in HTTP/1.1.
     public private(set) var upgrade: Upgrade?
 
+    /// The part of a head that follows from its version and its fields alone.
+    private struct Conclusion {
+        let version: Version
+        let options: ConnectionOptions
+        let framing: BodyFraming
+        let keepAlive: Bool
+        let expectsContinue: Bool
+    }
+
+    /// The conclusion from the fields that `fields` recalls; nil before the second head with these fields.
+    private var former: Conclusion?
+
     /// The authority of the request, from the target, else from the Host field. Nil only for HTTP/1.0 in origin-form or
     /// asterisk-form without Host.
     public var authority: Authority? { target.authority ?? host.authority }
@@ -195,18 +207,29 @@ public final class RequestHead {
 
     /// Makes the checks that need the complete head.
     private func conclude(_ bytes: Span<UInt8>) throws(Defect) {
+        if !fields.areRecalled { former = nil }
         try readHost(bytes)
-        if fields.present.isDisjoint(with: .concludingRequest), method != .options, method != .trace {
+        let needsForwards = method == .options || method == .trace
+        if fields.present.isDisjoint(with: .concludingRequest), !needsForwards {
             keepAlive = version >= .http11
+            return
+        }
+        if let former, former.version == version, !needsForwards {
+            (options, framing) = (former.options, former.framing)
+            (keepAlive, expectsContinue) = (former.keepAlive, former.expectsContinue)
             return
         }
         options = try ConnectionOptions(bytes, fields: fields, refusingEssential: true)
         framing = try .ofRequest(bytes, version: version, fields: fields)
         keepAlive = keptAlive(bytes)
         expectsContinue = try readExpectation(bytes)
-        if method == .options || method == .trace { maxForwards = try readMaxForwards(bytes) }
+        if needsForwards { maxForwards = try readMaxForwards(bytes) }
         if options.contains(.upgrade), version >= .http11, let field = fields.first(.upgrade) {
             upgrade = Upgrade(bytes.extracting(field.value))
+        } else if fields.areRecalled {
+            former = Conclusion(
+                version: version, options: options, framing: framing, keepAlive: keepAlive,
+                expectsContinue: expectsContinue)
         }
     }
 

@@ -10,7 +10,7 @@ import TLS
 /// The rule file's credentials with their current values. A version changes when the value does.
 public final class ConfiguredCredentials: Sendable {
     private let configured: [ConfiguredCredential]
-    /// Those with a value in a file.
+    /// The credentials that have a value in a file.
     private let filed: [ConfiguredCredential]
     private let reader: ValueReader
     private let identities: IdentityReader

@@ -12,7 +12,7 @@ public final class ByteStream {
     public let channel: Channel
     /// The base if it is a socket. Its bytes are the stream's only while the stream `isPlain`.
     public let socket: Socket?
-    /// The base, for bytes.
+    /// The base, as the carrier of the stream's bytes.
     private let base: any StreamBase
     /// The TLS connection whose plain bytes are the stream's: the innermost, if there are several.
     public private(set) var tls: TLSConnection?
@@ -80,7 +80,7 @@ public final class ByteStream {
         return base.tryRead(into: buffer, limit: limit)
     }
 
-    /// It is a function of its own, so that reading without TLS is inlined.
+    /// Reads from TLS. This is a function of its own, so that reading without TLS is inlined.
     @inline(never)
     private func tryReadSecurely(into buffer: ByteBuffer, limit: Int) -> Transfer {
         tls.map { Transfer($0.read(into: buffer, limit: limit)) } ?? .endOfStream

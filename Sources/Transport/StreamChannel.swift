@@ -2,7 +2,8 @@ import Bytes
 import IO
 import TLS
 
-/// The channel of a stream of bytes: what `ByteStream` needs of it. Each requirement keeps the contract of `Socket`.
+/// The base of a `ByteStream`: a socket, or a stream of a shared connection. Each requirement keeps the contract of
+/// `Socket`.
 protocol StreamBase: RecordTransport {
     func isAtEnd() -> Bool
     func tryRead(into buffer: ByteBuffer, limit: Int) -> Transfer

@@ -39,23 +39,6 @@ public final class KnownOrigin: Sendable {
         }
     }
 
-    /// Whether `space(covering:)` is that space. For each request with a known answer, this costs no reference.
-    public func isCovered(_ target: Span<UInt8>, by space: KnownSpace) -> Bool {
-        guard let own = space.coverage(of: target) else { return false }
-        return state.withLock { state in
-            var isFound = false
-            for index in state.spaces.indices {
-                if state.spaces[index] === space {
-                    isFound = true
-                } else if let length = state.spaces[index].coverage(of: target) {
-                    // Of equal ones, the last covers it.
-                    if isFound ? length >= own : length > own { return false }
-                }
-            }
-            return isFound
-        }
-    }
-
     /// The estimated size in bytes.
     var weight: Int { state.withLock { $0.spaces }.reduce(512) { $0 + $1.weight } }
 

@@ -131,7 +131,7 @@ extension Challenger {
             if let own = self.client, own != client() { return false }
             if end < .distantFuture, loop.wallTime >= end { return false }
             return self.policy === policy && generation == state.generation(of: policy)
-                && known.isCovered(target, by: space) && !(prepared.wantsLogin && known.isOpen(target))
+                && known.space(covering: target) === space && !(prepared.wantsLogin && known.isOpen(target))
         }
     }
 }

@@ -35,7 +35,7 @@ extension RuleSet {
         order: ChallengeOrder = ChallengeOrder()
     ) -> (offers: [Offer], orderedBy: RuleReference?) {
         let known = order.offers(in: challenges, from: origin)
-        // A single one has no order, and its own decision follows.
+        // A single challenge needs no order, and the rules are asked about it later.
         if challenges.count == 1, known.count == 1 { return (known, nil) }
         let others = known.count < challenges.count ? order.unknownOffers(in: challenges, from: origin) : []
         let unknown = others.filter {

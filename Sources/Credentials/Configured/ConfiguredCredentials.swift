@@ -23,8 +23,8 @@ public final class ConfiguredCredentials: Sendable {
     /// The time before its expiry from which a certificate is reported: 14 days.
     private static let notice = Milliseconds.days(14)
     private let state = Mutex(State())
-    /// The credentials that are read each time: those whose values cannot change were read once. Locked while the files are
-    /// read: two simultaneous reads would report one write twice.
+    /// The credentials that each refresh looks at. One whose value cannot change leaves the list once it was read. Locked
+    /// while the files are read: two simultaneous reads would report one write twice.
     private let unsettled: Mutex<[ConfiguredCredential]>
     private let changes = Atomic(0)
 
@@ -136,17 +136,24 @@ public final class ConfiguredCredentials: Sendable {
                     errors += problems(of: entry)
                     continue
                 }
-                let credential = try read(entry)
-                switch take(credential, from: stamps) {
-                case .first: changed.append(credential)
-                case .other:
-                    changed.append(credential)
-                    replaced.append(entry.name)
-                case .again: setAgain.append(credential.version)
-                case .same: break
+                let isConstant = Self.isConstant(entry.content)
+                let known = isConstant ? state.withLock { $0.credentials[ExactText(entry.name)] } : nil
+                let credential: Credential
+                if let known {
+                    credential = known
+                } else {
+                    credential = try read(entry)
+                    switch take(credential, from: stamps) {
+                    case .first: changed.append(credential)
+                    case .other:
+                        changed.append(credential)
+                        replaced.append(entry.name)
+                    case .again: setAgain.append(credential.version)
+                    case .same: break
+                    }
                 }
-                // The tickets of a principal are renewed.
-                if credential.principal == nil, Self.isConstant(entry.content) { settled.insert(ExactText(entry.name)) }
+                // The tickets of a constant password must still be renewed.
+                if isConstant, credential.principal == nil { settled.insert(ExactText(entry.name)) }
                 warnings += warning(about: credential, at: now).map { [$0] } ?? []
                 warnings += renew(entry.name, at: now).map { [$0] } ?? []
             } catch {

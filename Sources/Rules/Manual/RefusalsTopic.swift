@@ -30,9 +30,9 @@ extension ManualTopic {
         = No lock-out
         In any half hour, servers refuse at most 4 answers with one value. A value that was never accepted is refused at most
         twice in the first half hour. Then it is tried once after 30 minutes, 1, 2, 4, 8 and 16 hours, then once a day. An
-        acceptance resets the count. A server may have a directory of its own. So each server also refuses at most 4 answers,
-        until it accepts one itself. Answers that are already sent when the first refusal comes are not counted: the proxy
-        cannot call them back. Without a store, each proxy counts for itself.
+        acceptance resets the count, and so does `attache credential retry`. A server may have a directory of its own. So each
+        server also refuses at most 4 answers, until it accepts one itself. Answers that are already sent when the first
+        refusal comes are not counted: the proxy cannot call them back. Without a store, each proxy counts for itself.
 
         = A client cannot take a credential from the others
         Suppose that a server has accepted the value before, and still does. Then no request of one client delays another

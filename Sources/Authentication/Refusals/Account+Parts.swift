@@ -86,6 +86,18 @@ extension Account {
         /// Whether the version is doubted here only because another server refused it, and a probe can decide.
         var isDoubtedAtMost: Bool { isKnown && pause == nil && canProbe }
 
+        /// Records that the server has accepted an answer.
+        mutating func accept(_ answer: SentAnswer) {
+            isKnown = true
+            reason = nil
+            refusedTargets = []
+            indecisions = 0
+            mayAskOpenly = false
+            markSample(of: answer.target, asRefused: false)
+            if let former = pause, former.isBefore(answer) { pause = nil }
+            if doubt?.isCleared(by: answer) ?? false { doubt = nil }
+        }
+
         mutating func add(_ sample: Sample, limit: Int) {
             guard sample.content.count <= Sample.sizeLimit else { return }
             samples.removeAll { $0.target == sample.target }

@@ -318,17 +318,10 @@ public struct Account: Sendable, Hashable {
     private mutating func accept(_ answer: SentAnswer, _ sample: Sample?, _ index: Int) {
         isProven = true
         (unprovenRefusals, unprovenPlace) = (0, nil)
-        records[index].isKnown = true
-        records[index].reason = nil
-        records[index].refusedTargets = []
-        records[index].indecisions = 0
-        records[index].mayAskOpenly = false
-        records[index].markSample(of: answer.target, asRefused: false)
-        if let pause = records[index].pause, pause.isBefore(answer) { records[index].pause = nil }
+        records[index].accept(answer)
         // With many servers each keeps one sample, since all are written to the store together.
         if let sample { records[index].add(sample, limit: max(1, Self.sampleLimit / records.count)) }
         slots.removeAll { $0.isCleared(by: answer) }
-        if records[index].doubt?.isCleared(by: answer) ?? false { records[index].doubt = nil }
         if slots.isEmpty { firstPause = nil }
         for place in reservations.indices where reservations[place].isBefore(answer) {
             reservations[place].isCleared = true

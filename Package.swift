@@ -30,7 +30,8 @@ let tests: [Target] = [
     .testTarget(name: "BytesTests", dependencies: ["Bytes"], swiftSettings: house),
     .testTarget(name: "IOTests", dependencies: ["TestSupport", "IO", "Bytes"], swiftSettings: house),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Bytes"], swiftSettings: house),
-    .testTarget(name: "HTTP2Tests", dependencies: ["TestSupport", "HTTP2", "HTTP", "Bytes"], swiftSettings: house),
+    .testTarget(
+        name: "HTTP2Tests", dependencies: ["TestSupport", "HTTP2", "HTTP", "Bytes", "CNghttp2"], swiftSettings: house),
     .testTarget(name: "CryptoTests", dependencies: ["Crypto", "Bytes"], swiftSettings: house),
     .testTarget(name: "CompressionTests", dependencies: ["Compression", "Bytes", "CZlib"], swiftSettings: house),
     .testTarget(name: "DatabaseTests", dependencies: ["Database"], swiftSettings: house),

@@ -1,84 +1,212 @@
 import Bytes
+import CNghttp2
 import HTTP
 
-/// The client's side of an HTTP/2 connection (RFC 9113), without I/O and clock. Bytes of the server go in by `receive`, and
-/// bytes for it come out by `produce`. After each of them, `takeChanged` names the streams on which something happened.
-public final class ClientConnection {
+/// The client's side of an HTTP/2 connection. See `MultiplexedConnection`.
+///
+/// DATA is given back to the connection's window when it comes, and to its stream's window when it is read. So a slow reader
+/// stops its stream alone.
+public final class ClientConnection: MultiplexedConnection {
     public struct Settings: Sendable {
         /// The limits of a response's head.
         public var limits = Limits.response
+        /// The window of the connection, in bytes.
+        var window = Int32.max
 
         public init() {}
     }
 
-    /// - Throws: `OutOfMemory` if the library has no memory.
-    public init(_ settings: Settings = Settings()) throws(ServerConnection.OutOfMemory) {}
+    /// The last refusal of a stream by the server.
+    private struct Refusal {
+        /// The number of streams that were open then.
+        let running: Int
+        /// The time until which the server is believed to take no more, in nanoseconds.
+        let end: UInt64
+    }
 
-    // MARK: - Bytes
-
-    /// Reads bytes of the server.
-    /// - Parameter now: a time that never goes back, in nanoseconds.
-    public func receive(_ bytes: Span<UInt8>, at now: UInt64) {}
-
-    /// Appends bytes for the server to `buffer`, until it holds about `limit`.
-    public func produce(into buffer: ByteBuffer, limit: Int, at now: UInt64) {}
-
-    /// The streams that have changed since the last call, in the order of their changes.
-    public func takeChanged() -> [ResponseStream] { [] }
-
-    /// The limit that the server has exceeded. The owner ends the connection then, by `endForExcess`.
-    public private(set) var excess: ServerConnection.Excess?
-    /// Whether the server's bytes cannot be read any further.
-    public private(set) var hasFailed = false
-    /// Whether the library has nothing more to read or to send.
-    public var isOver: Bool { false }
-    /// Whether streams are open.
-    public var hasStreams: Bool { running > 0 }
-
-    // MARK: - Streams
-
-    /// Opens a stream for one request. Its HEADERS are sent when the request's head is written to it.
-    /// - Parameter scheme: the value of `:scheme`.
-    public func open(scheme: Scheme) -> ResponseStream { ResponseStream() }
-
-    /// The number of streams that are open, with those whose request is not sent.
-    public var running: Int { 0 }
-
-    /// The limit of streams at once: the server's, and never more than 100. After the server has refused a stream, the limit
-    /// is for one second the number of the streams that were open then.
-    /// - Parameter now: a time that never goes back, in nanoseconds.
-    public func limit(at now: UInt64) -> Int { 100 }
-
-    /// Whether no more streams can be opened: one of the two sides has ended the connection (GOAWAY), it has failed, or the
-    /// numbers of streams are used up. Streams that exist go on.
-    public var isRetired: Bool { false }
+    private let settings: Settings
+    /// The streams whose requests have no head so far.
+    private var unsent: [ResponseStream] = []
+    private var refusal: Refusal?
+    private var isDraining = false
     /// Whether the server has acknowledged our SETTINGS or begun a response, which proves that it has accepted the TLS
     /// handshake with our certificate.
     public private(set) var isProven = false
     /// Whether the server has ended the connection because it wants HTTP/1.1.
     public private(set) var requiresHTTP11 = false
+    /// Whether a PING is not answered yet.
+    public private(set) var awaitsPing = false
+
+    private static let mostStreams = 100
+    /// The largest number of a stream; no connection lives that long.
+    private static let lastID: UInt32 = 1 << 30
+    /// The time for which a refusal counts, in nanoseconds.
+    private static let refusalTime: UInt64 = 1_000_000_000
+    /// The frames beside the response that a request may cause, such as WINDOW_UPDATE.
+    private static let framesForRequest: UInt64 = 4
+
+    /// - Throws: `OutOfMemory` if the library has no memory.
+    public init(_ settings: Settings = Settings()) throws(OutOfMemory) {
+        self.settings = settings
+        try super.init(
+            .client,
+            settings: [
+                Self.setting(NGHTTP2_SETTINGS_ENABLE_PUSH, 0),
+                Self.setting(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, Self.streamWindow),
+                Self.setting(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(clamping: settings.limits.head)),
+            ], window: settings.window)
+    }
+
+    /// The streams that have changed since the last call, in the order of their changes.
+    public func takeChanged() -> [ResponseStream] { takeMarked(as: ResponseStream.self) }
+
+    // MARK: - Streams
+
+    /// Opens a stream for one request. Its HEADERS are sent when the request's head is written to it.
+    /// - Parameter scheme: the value of `:scheme`; `http` unless it is `https`.
+    public func open(scheme: Scheme) -> ResponseStream {
+        let stream = ResponseStream(of: self, scheme: scheme == .https ? "https" : "http", limits: settings.limits)
+        unsent.append(stream)
+        return stream
+    }
+
+    /// The number of streams that are open, with those whose request is not sent.
+    public var running: Int { streams.count + unsent.count }
+
+    /// Whether streams are open.
+    public var hasStreams: Bool { running > 0 }
+
+    /// The limit of streams at once: the server's, and never more than 100. After the server has refused a stream, the limit
+    /// is for one second the number of the streams that were open then.
+    /// - Parameter now: a time that never goes back, in nanoseconds.
+    public func limit(at now: UInt64) -> Int {
+        let stated = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+        let most = min(Int(stated), Self.mostStreams)
+        guard let refusal, now < refusal.end else { return most }
+        return min(most, refusal.running)
+    }
+
+    /// Whether no more streams can be opened: one of the two sides has ended the connection (GOAWAY), it has failed, or the
+    /// numbers of streams are used up. Streams that exist go on.
+    public var isRetired: Bool {
+        isDraining || !allowsRequest || nghttp2_session_get_next_stream_id(session) > Self.lastID
+    }
+
+    private var allowsRequest: Bool {
+        !hasFailed && excess == nil && nghttp2_session_check_request_allowed(session) != 0
+    }
+
+    /// Sends the head of a request, which was read in the text of `stream`.
+    func submit(_ request: WrittenRequest, hasContent: Bool, on stream: ResponseStream) {
+        unsent.removeAll { $0 === stream }
+        guard allowsRequest else { return stream.fail(.unprocessed) }
+        fields.removeAll()
+        request.add(to: &fields, of: stream.written, scheme: stream.scheme, secretNames: stream.secretNames)
+        let id = fields.withPairs { pairs in
+            guard hasContent else {
+                return nghttp2_submit_request(session, nil, pairs.baseAddress, pairs.count, nil, nil)
+            }
+            var provider = nghttp2_data_provider()
+            provider.read_callback = Self.provide
+            return nghttp2_submit_request(session, nil, pairs.baseAddress, pairs.count, &provider, nil)
+        }
+        guard id > 0 else {
+            return stream.fail(id == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE.rawValue ? .unprocessed : .faultyRequest)
+        }
+        stream.id = id
+        streams[id] = stream
+    }
+
+    /// Ends a stream that its owner has closed.
+    func release(_ stream: ResponseStream, asFault isFault: Bool) {
+        unsent.removeAll { $0 === stream }
+        // A stream that has failed is reset already.
+        guard !stream.isOver, !stream.isLost, stream.id > 0 else { return }
+        if !isFault, stream.hasInputEnded {
+            if !stream.isOutputSent { reset(stream, .noError) }
+            return
+        }
+        reset(stream, .cancel)
+        // The library forgets HEADERS that were not sent, and must not count this stream until then.
+        if !stream.isSent { streams.removeValue(forKey: stream.id) }
+    }
 
     // MARK: - Liveness
 
     /// Asks the server whether it is there.
-    public func ping(at now: UInt64) {}
-
-    /// Whether a PING is not answered yet.
-    public private(set) var awaitsPing = false
-    /// The time when the last frame came, in nanoseconds; 0 before the first one.
-    public private(set) var lastFrame: UInt64 = 0
+    public func ping(at now: UInt64) {
+        guard !awaitsPing else { return }
+        awaitsPing = nghttp2_submit_ping(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) == 0
+    }
 
     // MARK: - The end
 
-    /// Opens no more streams, and tells the server so; streams that exist go on.
-    public func drain() {}
+    override public func drain() {
+        isDraining = true
+        super.drain()
+    }
 
-    /// Ends the connection at once, in order. The streams get their failure from `lose`.
-    public func end() {}
+    override public func lose() {
+        super.lose()
+        for stream in unsent {
+            stream.lose()
+            mark(stream)
+        }
+        unsent.removeAll()
+    }
 
-    /// Ends the connection because of its `excess`.
-    public func endForExcess() {}
+    // MARK: - What the callbacks note
 
-    /// The connection below is lost, and all its streams.
-    public func lose() {}
+    override func admits(_ frame: nghttp2_frame_hd) -> Bool {
+        switch UInt32(frame.type) {
+        case NGHTTP2_PUSH_PROMISE.rawValue: return false
+        case NGHTTP2_HEADERS.rawValue:
+            // A stream that is over may still get some.
+            if streams[frame.stream_id] == nil { noteUseless() }
+        default: break
+        }
+        return excess == nil
+    }
+
+    /// Counts a frame that moves nothing.
+    func noteUseless() { if !frameBudget.take(at: now) { exceed(.frames) } }
+
+    override func beginHead(_ frame: nghttp2_frame) { isProven = true }
+
+    override func note(_ frame: nghttp2_frame) {
+        let isAcknowledgement = UInt32(frame.hd.flags) & NGHTTP2_FLAG_ACK.rawValue != 0
+        switch UInt32(frame.hd.type) {
+        case NGHTTP2_SETTINGS.rawValue: if isAcknowledgement { isProven = true }
+        case NGHTTP2_PING.rawValue: if isAcknowledgement { awaitsPing = false }
+        case NGHTTP2_GOAWAY.rawValue:
+            if frame.goaway.error_code == NGHTTP2_HTTP_1_1_REQUIRED.rawValue { requiresHTTP11 = true }
+        default: break
+        }
+    }
+
+    override func noteClosed(_ stream: MultiplexedStream, _ code: UInt32) {
+        stream.close(code)
+        guard code == NGHTTP2_REFUSED_STREAM.rawValue else { return }
+        refusal = Refusal(running: running, end: now &+ Self.refusalTime)
+    }
+
+    override func noteHeadSent(_ frame: nghttp2_frame, on stream: MultiplexedStream) {
+        guard frame.headers.cat == NGHTTP2_HCAT_REQUEST else { return }
+        (stream as? ResponseStream)?.isSent = true
+        resetBudget.give(1)
+        frameBudget.give(Self.framesForRequest)
+    }
+
+    override func noteHeadNotSent(_ error: Int32, on stream: MultiplexedStream) {
+        switch error {
+        // The library closes the stream as refused.
+        case NGHTTP2_ERR_START_STREAM_NOT_ALLOWED.rawValue, NGHTTP2_ERR_SESSION_CLOSING.rawValue,
+            NGHTTP2_ERR_STREAM_CLOSING.rawValue:
+            break
+        default: (stream as? ResponseStream)?.fail(.faultyRequest)
+        }
+    }
+
+    /// The frames by which a server gives room for small DATA are no flood.
+    override var usefulSize: Int { 1 }
 }

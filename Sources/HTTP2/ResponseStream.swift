@@ -2,17 +2,16 @@ import Bytes
 import HTTP
 
 /// One request on an HTTP/2 connection to a server, and its response, both as the text of HTTP/1.1. The writer writes the
-/// request as for a server of HTTP/1.1; the reader gets the response as such a server would send it.
-///
-/// Belongs to the loop of its connection, which it may outlive.
-public final class ResponseStream {
+/// request as for a server of HTTP/1.1; the reader gets the response as such a server would send it, and then the end.
+public final class ResponseStream: MultiplexedStream {
     /// The reason why a stream ended before its response was whole.
     public enum Failure: Equatable, Sendable {
-        /// The server has not processed the request: it may be sent again, whatever its method.
+        /// The server has not processed the request. It may be sent again with any method.
         case unprocessed
         /// The server has not processed the request, and wants it by HTTP/1.1.
         case requiresHTTP11
-        /// The server has reset the stream with that code (RFC 9113 section 7).
+        /// The server has reset the stream with that code (RFC 9113 section 7), or the library because the server has
+        /// violated the protocol.
         case reset(UInt32)
         /// The server has sent a response that cannot be passed on. The stream was reset.
         case malformed(Defect)
@@ -24,46 +23,140 @@ public final class ResponseStream {
 
     /// The reason why the stream ended early; nil while it is open, and if the response is whole.
     public private(set) var failure: Failure?
-    /// Whether the stream ended before the response was whole: `failure` has the reason.
-    public var isLost: Bool { failure != nil }
-    /// Whether the stream is over for the library: reset, ended on both sides, or lost with its connection. The rest of a
-    /// whole response may still be read.
-    public private(set) var isOver = false
-    /// Whether the owner has closed the stream.
-    public private(set) var isReleased = false
-    /// The object that the owner of the connection keeps with the stream.
-    public var owner: AnyObject?
     /// The names of fields of the request that no table of the connection may keep, in lower case, beside `authorization`,
     /// `proxy-authorization` and `cookie`. It has an effect until the head is written.
     public var secretNames: [String] = []
+    let scheme: String
+    private let limits: Limits
+    private var request = WrittenRequest()
+    private var response: ReceivedResponse
+    /// Whether HEADERS of the request were sent.
+    var isSent = false
+
+    init(of connection: ClientConnection, scheme: String, limits: Limits) {
+        self.scheme = scheme
+        self.limits = limits
+        response = ReceivedResponse(limits: limits)
+        super.init(0, of: connection)
+    }
+
+    private var client: ClientConnection? { connection as? ClientConnection }
+
+    // MARK: - What comes
+
+    override var isExcessive: Bool { response.isExcessive }
+
+    /// Blanks around the value are dropped, as in HTTP/1.1: servers send them.
+    override func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+        guard !isLost, !isReleased else { return }
+        super.add(name, value.extracting(value.trimmingBlanks(0..<value.count)))
+    }
+
+    override func addToHead(_ name: Span<UInt8>, _ value: Span<UInt8>) { response.add(name, value) }
+
+    override func noteInvalidField() { fault(.malformedFieldName) }
+
+    override func completeHead(endsStream: Bool) {
+        guard !isLost, !isReleased else { return }
+        do throws(Defect) {
+            let head = try response.write(to: text, answering: request.head.method, endsWithHead: endsStream)
+            guard !head.status.isInterim else { return try prepareForNextHead() }
+            framing = head.framing
+        } catch { return fault(error) }
+        isHeadComplete = true
+        if endsStream { endInput() }
+    }
+
+    /// An interim response came. A server must not fill the memory with them.
+    private func prepareForNextHead() throws(Defect) {
+        response = ReceivedResponse(limits: limits)
+        client?.noteUseless()
+        guard text.count <= limits.head else { throw .headTooLarge(limit: limits.head) }
+    }
+
+    override func add(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard !isLost, !bytes.isEmpty else { return }
+        guard isHeadComplete, framing != .none else { return fault(.malformedContentLength) }
+        super.add(bytes)
+    }
+
+    override func endInput() {
+        guard isHeadComplete else { return fault(.incomplete) }
+        super.endInput()
+    }
+
+    /// The response cannot be passed on.
+    private func fault(_ defect: Defect) {
+        guard !isLost, !isReleased else { return }
+        fail(.malformed(defect))
+        connection?.reset(self, .protocolError)
+    }
+
+    func fail(_ failure: Failure) {
+        guard self.failure == nil else { return }
+        self.failure = failure
+        isLost = true
+        connection?.mark(self)
+    }
+
+    override func close(_ code: UInt32) {
+        isOver = true
+        // What follows a whole response concerns the rest of the request.
+        guard !hasInputEnded else { return }
+        switch StreamError(rawValue: code) {
+        case .http11Required: fail(.requiresHTTP11)
+        case .refused where !isHeadComplete:
+            fail(client?.requiresHTTP11 == true ? .requiresHTTP11 : .unprocessed)
+        default: fail(.reset(code))
+        }
+    }
+
+    override func lose() {
+        isOver = true
+        if !hasInputEnded { fail(isSent ? .lost : .unprocessed) }
+    }
 
     // MARK: - The reader
 
-    /// Whether a read would bring something: text, the end, or a failure.
-    public var isReadable: Bool { false }
-
     /// Whether the response was whole, or failed, and everything before was read.
-    public var isAtEnd: Bool { false }
-
-    /// Reads text into the free room of `buffer`, at most `limit` bytes. `.end` follows a whole response.
-    public func read(into buffer: ByteBuffer, limit: Int) -> RequestStream.Movement { .wouldBlock }
+    override public var isAtEnd: Bool { isLost || isReadWhole }
 
     // MARK: - The writer
 
-    /// Whether the writer may write.
-    public var isWritable: Bool { true }
+    override func readWritten() -> Bool {
+        guard written.hasHead else { return readWrittenHead() }
+        return readRest()
+    }
 
-    /// Takes at most `limit` bytes of the request's text from the front of `buffer`. `.lost` also if the server wants no
-    /// more of the request, while its response can be read.
-    public func write(from buffer: ByteBuffer, limit: Int) -> RequestStream.Movement { .wouldBlock }
+    private func readWrittenHead() -> Bool {
+        switch request.readHead(of: &written) {
+        case .head(let hasContent):
+            if let client { client.submit(request, hasContent: hasContent, on: self) } else { fail(.unprocessed) }
+            request.dropHead(of: written)
+            return !isLost && readRest()
+        case .needsMore: return true
+        case .fault:
+            fail(.faultyRequest)
+            return false
+        }
+    }
 
-    /// The request has no more text. Its framing has told that already.
-    public func endOutput() {}
+    private func readRest() -> Bool {
+        if readWrittenBody() { return true }
+        fail(.faultyRequest)
+        return false
+    }
 
     // MARK: - The end
 
     /// Closes the stream. Bytes that were not read are dropped. A response that is not whole is reset by CANCEL, a request
     /// that is not whole by NO_ERROR.
-    /// - Parameter isFault: whether the server must see a fault, though the response is whole.
-    public func release(asFault isFault: Bool) {}
+    /// - Parameter isFault: whether the server must see CANCEL, though the response is whole.
+    public func release(asFault isFault: Bool) {
+        guard !isReleased else { return }
+        isReleased = true
+        owner = nil
+        client?.release(self, asFault: isFault)
+        dropInput()
+    }
 }

@@ -46,8 +46,8 @@ import Testing
         /// Whether the frames need the stream 1.
         var needsStream: Bool { self == .emptyData || self == .windowUpdates }
 
-        /// Whether the library's own limit comes first: of CONTINUATION in a section, and of streams at once.
-        var isEndedByLibrary: Bool { [.continuations, .madeResets, .malformedRequests].contains(self) }
+        /// Whether the library's own limit of streams at once comes first.
+        var isEndedByLibrary: Bool { [.madeResets, .malformedRequests].contains(self) }
 
         func frames(_ number: Int, _ head: FieldList) -> [UInt8] {
             let stream = UInt32(2 * number + 3)

@@ -11,6 +11,8 @@ public struct Frame: Equatable {
     public let payload: [UInt8]
     /// The fields of HEADERS, as `name: value`.
     public internal(set) var fields: [String] = []
+    /// The names of the fields that no table may keep (RFC 7541 section 6.2.3).
+    public internal(set) var neverIndexed: [String] = []
 
     public var endsStream: Bool { flags & 1 != 0 && type < 2 }
 
@@ -19,6 +21,9 @@ public struct Frame: Equatable {
         let bytes = type == 7 ? payload.dropFirst(4) : payload[...]
         return bytes.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
+
+    /// The bytes that a WINDOW_UPDATE grants.
+    public var increment: UInt32 { payload.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF }
 
     public static let headerLength = 9
 
@@ -35,7 +40,7 @@ public struct Frame: Equatable {
         flags = header[4]
         stream = header[5...].reduce(0) { $0 << 8 | UInt32($1) }
         self.payload = payload
-        if type == 1 { fields = inflater.inflate(payload) }
+        if type == 1 { (fields, neverIndexed) = inflater.inflate(payload) }
     }
 
     // MARK: - Frames to send
@@ -97,9 +102,9 @@ public final class FieldInflater {
 
     deinit { nghttp2_hd_inflate_del(inflater) }
 
-    /// The fields of a section, as `name: value`.
-    func inflate(_ block: [UInt8]) -> [String] {
-        var fields: [String] = []
+    /// The fields of a section, as `name: value`, and the names of those that no table may keep.
+    func inflate(_ block: [UInt8]) -> (fields: [String], neverIndexed: [String]) {
+        var (fields, neverIndexed): ([String], [String]) = ([], [])
         var offset = 0
         var block = block
         while offset <= block.count {
@@ -108,17 +113,18 @@ public final class FieldInflater {
             let read = block.withUnsafeMutableBufferPointer {
                 nghttp2_hd_inflate_hd2(inflater, &pair, &flags, $0.baseAddress.map { $0 + offset }, count - offset, 1)
             }
-            guard read >= 0 else { return fields + ["error \(read)"] }
+            guard read >= 0 else { return (fields + ["error \(read)"], neverIndexed) }
             offset += read
             if UInt32(flags) & NGHTTP2_HD_INFLATE_EMIT.rawValue != 0 {
                 let name = String(decoding: UnsafeBufferPointer(start: pair.name, count: pair.namelen), as: UTF8.self)
                 let value = String(
                     decoding: UnsafeBufferPointer(start: pair.value, count: pair.valuelen), as: UTF8.self)
                 fields.append("\(name): \(value)")
+                if UInt32(pair.flags) & NGHTTP2_NV_FLAG_NO_INDEX.rawValue != 0 { neverIndexed.append(name) }
             }
             if UInt32(flags) & NGHTTP2_HD_INFLATE_FINAL.rawValue != 0 { break }
         }
         nghttp2_hd_inflate_end_headers(inflater)
-        return fields
+        return (fields, neverIndexed)
     }
 }

@@ -112,7 +112,7 @@ extension Defect: CustomStringConvertible {
         case .missingHost: "there is no Host field"
         case .repeatedHost: "there are several Host fields"
         case .malformedPseudoField: "a pseudo-field of HTTP/2 is missing, repeated, empty, unknown or not in front"
-        case .connectionSpecificField: "a field of HTTP/1.1 connections is in a request by HTTP/2"
+        case .connectionSpecificField: "a field of HTTP/1.1 connections is in a message by HTTP/2"
         case .differingHost: "the Host field differs from :authority"
         case .unsupportedProtocol: "the protocol of an extended CONNECT is not supported: only websocket is"
         case .blankBeforeFirstField: "there is white space before the first field"

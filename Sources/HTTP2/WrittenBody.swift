@@ -1,9 +1,9 @@
 import Bytes
 import HTTP
 
-/// Reads the text of the responses to one request, which the code for HTTP/1.1 writes, and separates heads, content and
-/// trailers. A fault of this text is ours.
-struct ResponseText {
+/// The text of a message that the code for HTTP/1.1 writes, and what it says: content and trailers. The head is read by
+/// `WrittenRequest` or `WrittenResponse`. A fault of this text is ours.
+struct WrittenBody {
     enum Stage {
         /// Awaits the end of a head; becomes `.head` after an interim response, else one of the others.
         case head
@@ -21,39 +21,42 @@ struct ResponseText {
 
     /// The part of the text that was found.
     enum Part {
-        /// The parsed head. It must be taken before the next call.
-        case head(isInterim: Bool, hasContent: Bool)
         /// Content was appended to `content`.
         case content
         case end
         case needsMore
         /// The text is not what this proxy writes.
         case fault
-        /// The server has not opened the WebSocket that it was asked for, but claims to.
-        case noWebSocket
     }
 
-    private static let limits = Limits(head: 320 << 10, fields: 320)
+    static let limits = Limits(startLine: 64 << 10, head: 320 << 10, fields: 320)
 
-    private(set) var stage = Stage.head
+    var stage = Stage.head
     /// Text that was not read yet: a part of a head or of a chunk's line.
     let text = ByteBuffer(capacity: 1024)
     /// The content that waits to be sent.
     let content = ByteBuffer(capacity: 64)
-    /// The lines of the trailer section; nil for a response without one.
+    /// The lines of the trailer section; nil for a message without one.
     private(set) var trailers: ByteBuffer?
-    private var headLength = 0
-    let head = ResponseHead(limits: Self.limits)
 
     var isComplete: Bool { if case .complete = stage { true } else { false } }
-    /// Whether the head of the final response was read.
+    /// Whether the head was read, in a response that of the final one.
     var hasHead: Bool { if case .head = stage { false } else { true } }
 
-    /// Reads on in `text`.
-    /// - Parameter handshake: that of the request, if it opens a WebSocket.
-    mutating func read(answering method: Method, to handshake: WebSocketHandshake? = nil) -> Part {
+    /// Begins the body behind a head.
+    mutating func begin(_ framing: BodyFraming) {
+        switch framing {
+        case .none, .length(0): stage = .complete
+        case .length(let length): stage = .length(length)
+        case .chunked: stage = .chunked(ChunkedDecoder(fault: .client, limits: Self.limits))
+        case .untilClose: stage = .untilEnd
+        }
+    }
+
+    /// Reads on in `text`, behind the head.
+    mutating func read() -> Part {
         switch stage {
-        case .head: return readHead(answering: method, to: handshake)
+        case .head: return .needsMore
         case .length(let rest):
             guard !text.isEmpty else { return .needsMore }
             guard text.count <= rest else { return .fault }
@@ -71,7 +74,7 @@ struct ResponseText {
     }
 
     /// The writer has ended the text.
-    /// - Returns: whether the response is whole.
+    /// - Returns: whether the message is whole.
     mutating func end() -> Bool {
         switch stage {
         case .untilEnd, .raw:
@@ -80,44 +83,6 @@ struct ResponseText {
         case .complete: return true
         case .head, .length, .chunked: return false
         }
-    }
-
-    /// Forgets the head that was found.
-    mutating func dropHead() {
-        text.consume(headLength)
-        headLength = 0
-        head.reset()
-    }
-
-    private mutating func readHead(answering method: Method, to handshake: WebSocketHandshake?) -> Part {
-        guard !text.isEmpty else { return .needsMore }
-        head.reset()
-        do throws(HTTPError) {
-            guard case .complete(let length) = try head.parse(text.readable, answering: method) else {
-                return .needsMore
-            }
-            headLength = length
-        } catch { return .fault }
-        if head.status == .switchingProtocols {
-            guard let handshake else { return .fault }
-            guard handshake.isAccepted(by: head, in: text.readable) else { return .noWebSocket }
-            stage = .raw
-            return .head(isInterim: false, hasContent: true)
-        }
-        if head.status.isInterim { return .head(isInterim: true, hasContent: false) }
-        // A 2xx would tell the client that the WebSocket is open.
-        if handshake != nil, head.status.isSuccessful { return .noWebSocket }
-        if method == .connect, head.status.isSuccessful {
-            stage = .raw
-            return .head(isInterim: false, hasContent: true)
-        }
-        switch head.framing {
-        case .none, .length(0): stage = .complete
-        case .length(let length): stage = .length(length)
-        case .chunked: stage = .chunked(ChunkedDecoder(fault: .client, limits: Self.limits))
-        case .untilClose: stage = .untilEnd
-        }
-        return .head(isInterim: false, hasContent: !isComplete)
     }
 
     private mutating func take(_ count: Int, of rest: Int) -> Part {

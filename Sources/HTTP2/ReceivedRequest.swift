@@ -11,18 +11,8 @@ public enum RequestForm: Equatable, Sendable {
 
 /// Makes the text of an HTTP/1.1 request from the fields of HEADERS (RFC 9113 section 8.3.1). The parser of HTTP/1.1
 /// requests then judges it like any other. Nothing is repaired: what could change the text's meaning is a defect.
-struct RequestText {
-    /// The end of the body in the text.
-    enum Framing: Equatable {
-        case none
-        /// The bytes of the body follow as they are.
-        case length
-        case chunked
-        /// The bytes of a tunnel follow.
-        case raw
-    }
-
-    private let limits: Limits
+struct ReceivedRequest {
+    private var fields: ReceivedFields
     private var method: [UInt8]?
     private var scheme: [UInt8]?
     private var authority: [UInt8]?
@@ -30,42 +20,32 @@ struct RequestText {
     /// The protocol for which a CONNECT asks (RFC 8441).
     private var protocolName: [UInt8]?
     private var host: [UInt8]?
-    private var contentLength: [UInt8]?
-    private var isGRPC = false
-    private let fields = ByteBuffer(capacity: 512)
     /// The crumbs of the cookie (RFC 9113 section 8.2.3), joined.
     private var cookie: ByteBuffer?
-    private var count = 0
-    /// The size of the list as RFC 9113 section 6.5.2 counts it.
-    private(set) var size = 0
+
+    init(limits: Limits) { fields = ReceivedFields(limits: limits) }
+
     /// The first defect.
-    private(set) var defect: Defect?
-
-    init(limits: Limits) { self.limits = limits }
-
+    var defect: Defect? { fields.defect }
     /// Whether the list is so much larger than allowed that its connection should end.
-    var isExcessive: Bool { size > 4 &* limits.head }
+    var isExcessive: Bool { fields.isExcessive }
 
-    mutating func note(_ defect: Defect) { if self.defect == nil { self.defect = defect } }
+    mutating func note(_ defect: Defect) { fields.note(defect) }
 
     /// Adds a field of the list.
     mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
-        size = size &+ name.count &+ value.count &+ 32
         let isCrumb = name.equals("cookie" as StaticString)
-        if !isCrumb || cookie == nil { count &+= 1 }
-        if size > limits.head { note(.headTooLarge(limit: limits.head)) }
-        if count > limits.fields { note(.tooManyFields(limit: limits.fields)) }
+        fields.count(name, value, isContinuation: isCrumb && cookie != nil)
         guard defect == nil else { return }
         if !name.isEmpty, name[0] == .colon { return addPseudo(name, value) }
-        guard Self.isName(name) else { return note(.malformedFieldName) }
-        guard Self.isValue(value) else { return note(.controlCharacter) }
+        guard fields.check(name, value) else { return }
         if isCrumb { return addCrumb(value) }
         addRegular(name, value)
     }
 
     private mutating func addPseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         // A pseudo-field behind a field is malformed (section 8.3).
-        guard !value.isEmpty, fields.isEmpty, cookie == nil, host == nil, contentLength == nil else {
+        guard !value.isEmpty, fields.lines.isEmpty, cookie == nil, host == nil, fields.contentLength == nil else {
             return note(.malformedPseudoField)
         }
         let bytes = Array(copying: value)
@@ -88,27 +68,15 @@ struct RequestText {
         switch name.count {
         case 2 where name.equals("te" as StaticString):
             if !value.equals("trailers" as StaticString) { note(.connectionSpecificField) }
-            return
         case 4 where name.equals("host" as StaticString):
             if host != nil { note(.repeatedHost) }
             host = Array(copying: value)
             return
-        case 14 where name.equals("content-length" as StaticString):
-            if contentLength != nil { note(.repeatedContentLength) }
-            contentLength = Array(copying: value)
-            return
         case 14 where name.equals("http2-settings" as StaticString): return
         case 17 where name.equals("sec-websocket-key" as StaticString) && protocolName != nil: return
-        case 12 where name.equals("content-type" as StaticString):
-            isGRPC = value.count >= 16 && value.extracting(first: 16).equals("application/grpc" as StaticString)
-        case 7 where name.equals("upgrade" as StaticString),
-            10 where name.equals("connection" as StaticString) || name.equals("keep-alive" as StaticString),
-            16 where name.equals("proxy-connection" as StaticString),
-            17 where name.equals("transfer-encoding" as StaticString):
-            return note(.connectionSpecificField)
         default: break
         }
-        Self.append(name, value, to: fields)
+        fields.add(name, value)
     }
 
     private mutating func addCrumb(_ value: Span<UInt8>) {
@@ -127,7 +95,7 @@ struct RequestText {
     /// - Returns: the method, how the body must be written, and the handshake if the request opens a WebSocket.
     func write(
         to text: ByteBuffer, in form: RequestForm, endsWithHead: Bool
-    ) throws(Defect) -> (method: Method, framing: Framing, handshake: WebSocketHandshake?) {
+    ) throws(Defect) -> (method: Method, framing: ReceivedFraming, handshake: WebSocketHandshake?) {
         if let defect { throw defect }
         guard let name = method else { throw .malformedPseudoField }
         guard name.allSatisfy(\.isTokenByte) else { throw .malformedMethod }
@@ -146,8 +114,8 @@ struct RequestText {
         text.append(" HTTP/1.1\r\nhost: " as StaticString)
         text.append(authority)
         text.appendLineEnd()
-        text.append(fields.readable)
-        if let cookie { Self.append("cookie".utf8Span.span, cookie.readable, to: text) }
+        text.append(fields.lines.readable)
+        if let cookie { ReceivedFields.append("cookie".utf8Span.span, cookie.readable, to: text) }
         if let handshake {
             handshake.append(to: text)
             text.appendLineEnd()
@@ -155,8 +123,7 @@ struct RequestText {
         }
         let framing = framing(of: method, endsWithHead)
         switch framing {
-        case .length:
-            if let contentLength { Self.append("content-length".utf8Span.span, contentLength.span, to: text) }
+        case .length: fields.appendLength(to: text)
         case .chunked: text.append("transfer-encoding: chunked\r\n" as StaticString)
         case .none where method == .post || method == .put || method == .patch:
             text.append("content-length: 0\r\n" as StaticString)
@@ -168,14 +135,14 @@ struct RequestText {
 
     private func handshake(of method: Method) throws(Defect) -> WebSocketHandshake? {
         guard let protocolName else { return nil }
-        guard method == .connect, contentLength == nil else { throw .malformedPseudoField }
+        guard method == .connect, fields.contentLength == nil else { throw .malformedPseudoField }
         guard protocolName.span.equals("websocket" as StaticString) else { throw .unsupportedProtocol }
         return WebSocketHandshake()
     }
 
-    private func framing(of method: Method, _ endsWithHead: Bool) -> Framing {
-        if method == .connect, contentLength == nil { return .raw }
-        if contentLength != nil, !isGRPC || endsWithHead { return .length }
+    private func framing(of method: Method, _ endsWithHead: Bool) -> ReceivedFraming {
+        if method == .connect, fields.contentLength == nil { return .raw }
+        if fields.contentLength != nil, !fields.isGRPC || endsWithHead { return .length }
         return endsWithHead ? .none : .chunked
     }
 
@@ -216,41 +183,5 @@ struct RequestText {
             if isAsterisk { return }
         }
         text.append(path)
-    }
-
-    static func append(_ name: Span<UInt8>, _ value: Span<UInt8>, to buffer: ByteBuffer) {
-        buffer.append(name)
-        buffer.append(": " as StaticString)
-        buffer.append(value)
-        buffer.appendLineEnd()
-    }
-
-    /// Whether it is a token without capitals (RFC 9113 section 8.2.1).
-    static func isName(_ name: Span<UInt8>) -> Bool {
-        guard !name.isEmpty else { return false }
-        for place in name.indices {
-            let byte = name[place]
-            if !byte.isTokenByte || byte.asciiLowercased != byte { return false }
-        }
-        return true
-    }
-
-    /// Whether no control character but a tab is in the value, and no blank at either end (RFC 9113 section 8.2.1).
-    static func isValue(_ value: Span<UInt8>) -> Bool {
-        guard !value.isEmpty else { return true }
-        if value[0].isBlank || value[value.count - 1].isBlank { return false }
-        for place in value.indices {
-            let byte = value[place]
-            if byte < 0x20 && byte != 0x09 || byte == 0x7F { return false }
-        }
-        return true
-    }
-}
-
-extension [UInt8] {
-    init(copying span: Span<UInt8>) {
-        self.init()
-        reserveCapacity(span.count)
-        for place in span.indices { append(span[place]) }
     }
 }

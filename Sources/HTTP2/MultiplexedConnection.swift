@@ -1,0 +1,445 @@
+import Bytes
+import CNghttp2
+import HTTP
+
+/// An HTTP/2 connection (RFC 9113) without I/O and clock, in the part that is the same for both sides. Bytes of the peer go in
+/// by `receive`, and bytes for it come out by `produce`. After each of them, `takeChanged` names the streams on which
+/// something happened.
+///
+/// The library's callbacks only note what they see, and never call the owner. What a peer may make us do is limited by
+/// budgets of frames; an exhausted one is an `excess`, after which the owner ends the connection.
+public class MultiplexedConnection {
+    /// A limit that the peer has exceeded.
+    public enum Excess: String, Sendable, CaseIterable {
+        /// Streams that the peer reset.
+        case resets
+        /// Streams that were reset because of the peer's faults.
+        case faults
+        /// Streams that were refused because too many were served.
+        case refusals
+        case settings
+        /// Frames that move nothing.
+        case frames
+        /// A field section far beyond the limit.
+        case fields
+    }
+
+    /// The library has no memory.
+    public struct OutOfMemory: Error {}
+
+    enum Role {
+        case server, client
+    }
+
+    let session: OpaquePointer
+    private let role: Role
+    var streams: [Int32: MultiplexedStream] = [:]
+    private var changed: [MultiplexedStream] = []
+    /// The time of the current call, in nanoseconds.
+    private(set) var now: UInt64 = 0
+    public private(set) var excess: Excess?
+    /// Whether the peer's bytes cannot be read any further.
+    public private(set) var hasFailed = false
+    /// Whether a field section has begun and is not complete.
+    public private(set) var isReceivingHead = false
+    /// The time when the last frame began, in nanoseconds; 0 before the first one.
+    public private(set) var lastFrame: UInt64 = 0
+    /// The streams that were reset by the peer, and by us.
+    public private(set) var resetsReceived = 0
+    public private(set) var resetsSent = 0
+
+    var resetBudget = FrameBudget(200, perSecond: 20)
+    private var settingsBudget = FrameBudget(32, perSecond: 1)
+    var frameBudget = FrameBudget(1000, perSecond: 200)
+    private static let framesForData: UInt64 = 10
+
+    static let streamWindow: UInt32 = 64 * 1024
+    private static let largestHead = 352 * 1024
+    /// The types of frames that RFC 9113 does not define.
+    private static let unknownTypes: ClosedRange<UInt8> = 0x0A...0xFF
+
+    /// The field section that is sent next.
+    var fields = SentFields()
+
+    /// - Parameters:
+    ///   - settings: the entries of our SETTINGS.
+    ///   - window: the window of the connection, in bytes.
+    /// - Throws: `OutOfMemory` if the library has no memory.
+    init(_ role: Role, settings: [nghttp2_settings_entry], window: Int32) throws(OutOfMemory) {
+        self.role = role
+        var callbacks: OpaquePointer?
+        var option: OpaquePointer?
+        var session: OpaquePointer?
+        guard nghttp2_session_callbacks_new(&callbacks) == 0, let callbacks else { throw OutOfMemory() }
+        defer { nghttp2_session_callbacks_del(callbacks) }
+        guard nghttp2_option_new(&option) == 0, let option else { throw OutOfMemory() }
+        defer { nghttp2_option_del(option) }
+        Self.set(callbacks)
+        Self.set(option, for: role)
+        let isMade =
+            role == .server
+            ? nghttp2_session_server_new2(&session, callbacks, nil, option)
+            : nghttp2_session_client_new2(&session, callbacks, nil, option)
+        guard isMade == 0, let session else { throw OutOfMemory() }
+        self.session = session
+        nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
+        let none = UInt8(NGHTTP2_FLAG_NONE.rawValue)
+        nghttp2_submit_settings(session, none, settings, settings.count)
+        nghttp2_session_set_local_window_size(session, none, 0, window)
+    }
+
+    deinit { nghttp2_session_del(session) }
+
+    private static func set(_ option: OpaquePointer, for role: Role) {
+        nghttp2_option_set_no_auto_window_update(option, 1)
+        nghttp2_option_set_no_closed_streams(option, 1)
+        nghttp2_option_set_max_outbound_ack(option, 100)
+        nghttp2_option_set_max_settings(option, 32)
+        // Else the library would not tell of frames of unknown types.
+        for type in unknownTypes { nghttp2_option_set_user_recv_extension_type(option, type) }
+        nghttp2_option_set_max_send_header_block_length(option, largestHead)
+        guard role == .client else { return }
+        // A response's head of 256 KiB does not fit into the eight frames that a request may take.
+        nghttp2_option_set_max_continuations(option, 20)
+        // Servers send blanks around values, and clients read over them, as in HTTP/1.1.
+        nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(option, 1)
+    }
+
+    static func setting(_ name: nghttp2_settings_id, _ value: UInt32) -> nghttp2_settings_entry {
+        nghttp2_settings_entry(settings_id: Int32(name.rawValue), value: value)
+    }
+
+    /// The version of libnghttp2 that is loaded.
+    public static var libraryVersion: String {
+        nghttp2_version(0).map { String(cString: $0.pointee.version_str) } ?? "unknown"
+    }
+
+    // MARK: - Bytes
+
+    /// Reads bytes of the peer.
+    /// - Parameter now: a time that never goes back, in nanoseconds.
+    public func receive(_ bytes: Span<UInt8>, at now: UInt64) {
+        self.now = now
+        guard !hasFailed, !bytes.isEmpty else { return }
+        let read = bytes.withUnsafeBufferPointer { nghttp2_session_mem_recv(session, $0.baseAddress, $0.count) }
+        guard read < 0 else { return }
+        hasFailed = true
+        switch Int32(clamping: read) {
+        case NGHTTP2_ERR_FLOODED.rawValue: exceed(.frames)
+        case NGHTTP2_ERR_TOO_MANY_CONTINUATIONS.rawValue: exceed(.fields)
+        default: break
+        }
+        if excess == nil { end(with: UInt32(NGHTTP2_PROTOCOL_ERROR.rawValue)) }
+    }
+
+    /// Appends bytes for the peer to `buffer`, until it holds about `limit`.
+    public func produce(into buffer: ByteBuffer, limit: Int, at now: UInt64) {
+        self.now = now
+        while buffer.count < limit {
+            var start: UnsafePointer<UInt8>?
+            let count = nghttp2_session_mem_send(session, &start)
+            guard count > 0, let start else {
+                if count < 0 { hasFailed = true }
+                return
+            }
+            buffer.append(UnsafeBufferPointer(start: start, count: count).span)
+        }
+    }
+
+    /// Whether the library has nothing more to read or to send.
+    public var isOver: Bool {
+        nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
+    }
+
+    /// Takes the list of streams that have changed, in the order of their changes.
+    func takeMarked<Stream: MultiplexedStream>(as type: Stream.Type) -> [Stream] {
+        if changed.isEmpty { return [] }
+        for stream in changed { stream.isMarked = false }
+        let taken = changed.compactMap { $0 as? Stream }
+        changed.removeAll(keepingCapacity: true)
+        return taken
+    }
+
+    // MARK: - Orders
+
+    /// Ends the connection because of its `excess`.
+    public func endForExcess() { end(with: UInt32(NGHTTP2_ENHANCE_YOUR_CALM.rawValue)) }
+
+    /// Ends the connection at once, in order.
+    public func end() { end(with: UInt32(NGHTTP2_NO_ERROR.rawValue)) }
+
+    func end(with code: UInt32) { nghttp2_session_terminate_session(session, code) }
+
+    /// Tells the peer that no more streams are opened; those that exist go on.
+    public func drain() {
+        let last = nghttp2_session_get_last_proc_stream_id(session)
+        nghttp2_submit_goaway(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), last, UInt32(NGHTTP2_NO_ERROR.rawValue), nil, 0)
+    }
+
+    /// The connection below is lost, and all its streams.
+    public func lose() {
+        hasFailed = true
+        for stream in streams.values {
+            stream.lose()
+            mark(stream)
+        }
+        streams.removeAll()
+    }
+
+    // MARK: - Orders of streams
+
+    /// Gives the peer room for bytes of a stream that were read or dropped.
+    func consume(_ count: Int, of stream: MultiplexedStream) {
+        guard count > 0 else { return }
+        switch role {
+        case .server: nghttp2_session_consume(session, stream.id, count)
+        // The connection's window had them back when they came: a slow reader must not stop the other streams.
+        case .client: if !stream.hasInputEnded { nghttp2_session_consume_stream(session, stream.id, count) }
+        }
+    }
+
+    func reset(_ stream: MultiplexedStream, _ code: StreamError) {
+        nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
+    }
+
+    /// Continues to send content.
+    func resume(_ stream: MultiplexedStream) {
+        guard stream.isDeferred, stream.hasOutput else { return }
+        stream.isDeferred = false
+        nghttp2_session_resume_data(session, stream.id)
+    }
+
+    /// Sends the trailer section.
+    private func submit(trailers lines: ByteBuffer, on stream: MultiplexedStream) {
+        fields.removeAll()
+        fields.add(lines: lines)
+        let result = fields.withPairs { nghttp2_submit_trailer(session, stream.id, $0.baseAddress, $0.count) }
+        if result != 0 { reset(stream, .internalError) }
+    }
+
+    // MARK: - What the callbacks note
+
+    func mark(_ stream: MultiplexedStream) {
+        guard !stream.isMarked else { return }
+        stream.isMarked = true
+        changed.append(stream)
+    }
+
+    func exceed(_ excess: Excess) { if self.excess == nil { self.excess = excess } }
+
+    // MARK: - For the role
+
+    /// Whether the peer may send that frame.
+    func admits(_ frame: nghttp2_frame_hd) -> Bool { true }
+
+    /// HEADERS have begun.
+    func beginHead(_ frame: nghttp2_frame) {}
+
+    /// A frame that concerns the connection was read.
+    func note(_ frame: nghttp2_frame) {}
+
+    /// The library has closed the stream.
+    func noteClosed(_ stream: MultiplexedStream, _ code: UInt32) { stream.close(code) }
+
+    /// HEADERS were sent.
+    func noteHeadSent(_ frame: nghttp2_frame, on stream: MultiplexedStream) {}
+
+    /// The library cannot send HEADERS, for that reason.
+    func noteHeadNotSent(_ error: Int32, on stream: MultiplexedStream) {}
+
+    /// The end of a written message was sent.
+    func noteEndSent(on stream: MultiplexedStream) {}
+
+    /// A stream was reset by us.
+    func noteResetSent(_ code: UInt32) {}
+
+    /// The size of a DATA frame of ours that lets the peer send more frames that move nothing.
+    var usefulSize: Int { 1024 }
+}
+
+// The functions that the library calls. Each gets the connection as `data`.
+extension MultiplexedConnection {
+    private static func connection(_ data: UnsafeMutableRawPointer?) -> MultiplexedConnection? {
+        data.map { Unmanaged<MultiplexedConnection>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private static let failure = Int32(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+
+    private static func set(_ callbacks: OpaquePointer) {
+        setInput(callbacks)
+        nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, id, code, data in
+            MultiplexedConnection.connection(data)?.close(id, code)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, data in
+            if let frame { MultiplexedConnection.connection(data)?.noteSent(frame.pointee) }
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, error, data in
+            guard let frame, let connection = MultiplexedConnection.connection(data) else { return 0 }
+            // A message that cannot be sent must not leave its peer waiting.
+            if UInt32(frame.pointee.hd.type) == NGHTTP2_HEADERS.rawValue,
+                let stream = connection.streams[frame.pointee.hd.stream_id]
+            {
+                connection.noteHeadNotSent(error, on: stream)
+            }
+            return 0
+        }
+    }
+
+    private static func setInput(_ callbacks: OpaquePointer) {
+        nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, header, data in
+            guard let header, let connection = MultiplexedConnection.connection(data) else {
+                return MultiplexedConnection.failure
+            }
+            return connection.begin(header.pointee) ? 0 : MultiplexedConnection.failure
+        }
+        nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, data in
+            guard let frame, let connection = MultiplexedConnection.connection(data) else {
+                return MultiplexedConnection.failure
+            }
+            connection.isReceivingHead = true
+            connection.beginHead(frame.pointee)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+            _, frame, name, nameLength, value, valueLength, _, data in
+            guard let frame, let connection = MultiplexedConnection.connection(data) else {
+                return MultiplexedConnection.failure
+            }
+            let isTaken = connection.take(
+                UnsafeBufferPointer(start: name, count: nameLength).span,
+                UnsafeBufferPointer(start: value, count: valueLength).span, on: frame.pointee.hd.stream_id)
+            return isTaken ? 0 : MultiplexedConnection.failure
+        }
+        nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, data in
+            guard let frame, let connection = MultiplexedConnection.connection(data) else {
+                return MultiplexedConnection.failure
+            }
+            // Without this note the library would drop the field, and pass the message on.
+            connection.streams[frame.pointee.hd.stream_id]?.noteInvalidField()
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, data in
+            guard let frame, let connection = MultiplexedConnection.connection(data) else {
+                return MultiplexedConnection.failure
+            }
+            connection.complete(frame.pointee)
+            return 0
+        }
+        nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, id, bytes, count, data in
+            guard let connection = MultiplexedConnection.connection(data) else { return MultiplexedConnection.failure }
+            connection.take(UnsafeBufferPointer(start: bytes, count: count), on: id)
+            return 0
+        }
+        nghttp2_session_callbacks_set_unpack_extension_callback(callbacks) { _, _, _, _ in
+            Int32(NGHTTP2_ERR_CANCEL.rawValue)
+        }
+    }
+
+    /// - Returns: false if the peer has sent too many frames of this kind, or one that it must not send.
+    private func begin(_ header: nghttp2_frame_hd) -> Bool {
+        lastFrame = now
+        guard excess == nil, admits(header) else { return false }
+        let isAcknowledgement = UInt32(header.flags) & NGHTTP2_FLAG_ACK.rawValue != 0
+        if UInt32(header.type) != NGHTTP2_CONTINUATION.rawValue { isReceivingHead = false }
+        switch UInt32(header.type) {
+        case NGHTTP2_HEADERS.rawValue, NGHTTP2_CONTINUATION.rawValue, NGHTTP2_GOAWAY.rawValue: break
+        case NGHTTP2_DATA.rawValue:
+            let isEnd = UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0
+            if header.length == 0, !isEnd, !frameBudget.take(at: now) { exceed(.frames) }
+        case NGHTTP2_RST_STREAM.rawValue:
+            resetsReceived &+= 1
+            if !resetBudget.take(at: now) { exceed(.resets) }
+        case NGHTTP2_SETTINGS.rawValue:
+            if !isAcknowledgement, !settingsBudget.take(at: now) { exceed(.settings) }
+        default: if !frameBudget.take(at: now) { exceed(.frames) }
+        }
+        return excess == nil
+    }
+
+    /// - Returns: false if the field section is excessive.
+    private func take(_ name: Span<UInt8>, _ value: Span<UInt8>, on id: Int32) -> Bool {
+        guard let stream = streams[id] else { return true }
+        stream.add(name, value)
+        if stream.isExcessive { exceed(.fields) }
+        return excess == nil
+    }
+
+    private func take(_ bytes: UnsafeBufferPointer<UInt8>, on id: Int32) {
+        if role == .client { nghttp2_session_consume_connection(session, bytes.count) }
+        guard let stream = streams[id], !stream.isReleased else {
+            if role == .server { nghttp2_session_consume(session, id, bytes.count) }
+            return
+        }
+        stream.add(bytes)
+        mark(stream)
+    }
+
+    private func complete(_ frame: nghttp2_frame) {
+        let isEnd = UInt32(frame.hd.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0
+        switch UInt32(frame.hd.type) {
+        case NGHTTP2_HEADERS.rawValue:
+            isReceivingHead = false
+            guard let stream = streams[frame.hd.stream_id] else { return }
+            if !stream.isHeadComplete {
+                stream.completeHead(endsStream: isEnd)
+            } else if isEnd {
+                stream.endInput()
+            }
+            mark(stream)
+        case NGHTTP2_DATA.rawValue:
+            guard isEnd, let stream = streams[frame.hd.stream_id] else { return }
+            stream.endInput()
+            mark(stream)
+        default: note(frame)
+        }
+    }
+
+    private func close(_ id: Int32, _ code: UInt32) {
+        guard let stream = streams.removeValue(forKey: id) else { return }
+        noteClosed(stream, code)
+        mark(stream)
+    }
+
+    private func noteSent(_ frame: nghttp2_frame) {
+        let isEnd = UInt32(frame.hd.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0
+        switch UInt32(frame.hd.type) {
+        case NGHTTP2_DATA.rawValue:
+            if frame.hd.length >= usefulSize { frameBudget.give(Self.framesForData) }
+            if isEnd, let stream = streams[frame.hd.stream_id] { noteEnd(on: stream) }
+        case NGHTTP2_HEADERS.rawValue:
+            guard let stream = streams[frame.hd.stream_id] else { return }
+            noteHeadSent(frame, on: stream)
+            if isEnd { noteEnd(on: stream) }
+        case NGHTTP2_RST_STREAM.rawValue:
+            resetsSent &+= 1
+            noteResetSent(frame.rst_stream.error_code)
+        default: break
+        }
+    }
+
+    private func noteEnd(on stream: MultiplexedStream) {
+        stream.noteOutputSent()
+        noteEndSent(on: stream)
+    }
+
+    /// Moves written content into a DATA frame.
+    static let provide: nghttp2_data_source_read_callback = { _, id, room, length, flags, _, data in
+        guard let room, let flags, let connection = MultiplexedConnection.connection(data),
+            let stream = connection.streams[id]
+        else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
+        let target = UnsafeMutableRawBufferPointer(start: room, count: length)
+        let wasBlocked = !stream.isWritable
+        guard let piece = stream.takeContent(into: target) else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
+        if wasBlocked, stream.isWritable { connection.mark(stream) }
+        guard piece.isLast else { return piece.count }
+        flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
+        if let trailers = piece.trailers {
+            flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
+            connection.submit(trailers: trailers, on: stream)
+        }
+        return piece.count
+    }
+}

@@ -1,0 +1,254 @@
+import Bytes
+import HTTP
+
+/// A stream of an HTTP/2 connection, in the part that is the same for both sides. What the peer sends is read as the text of
+/// an HTTP/1.1 message, and such text is written to it.
+///
+/// Belongs to the loop of its connection, which it may outlive.
+public class MultiplexedStream {
+    /// The result of moving bytes.
+    public enum Movement: Equatable, Sendable {
+        case moved(Int)
+        case wouldBlock
+        /// The peer has ended its side, and everything before was read.
+        case end
+        /// The stream is reset, or its connection is lost.
+        case lost
+    }
+
+    /// The number of the stream; 0 until it has one.
+    public internal(set) var id: Int32
+    private(set) weak var connection: MultiplexedConnection?
+    /// Whether the head that precedes the body has come.
+    var isHeadComplete = false
+    /// How the body is written in the text.
+    var framing = ReceivedFraming.none
+    /// Text for the reader.
+    let text = ByteBuffer(capacity: 512)
+    /// DATA that came and is not text yet. The window limits it.
+    private let data = ByteBuffer(capacity: 64)
+    private var trailers: ByteBuffer?
+    private var trailerSize = 0
+    /// Whether the peer has ended its side.
+    private(set) var hasInputEnded = false
+    /// Whether the end of a chunked body is in the text.
+    private var hasTextEnded = false
+    /// The text of the writer.
+    var written = WrittenBody()
+    /// Whether the end of the written message was sent.
+    private(set) var isOutputSent = false
+    /// Whether the library waits for content.
+    var isDeferred = false
+    /// The content waits because the peer takes none: the writer must wait.
+    private var isBlocked = false
+    /// Whether the owner has closed the stream.
+    public internal(set) var isReleased = false
+    /// Whether the stream is over for the library: reset, ended on both sides, or lost with its connection.
+    public internal(set) var isOver = false
+    /// Whether it is over before the response was whole.
+    public internal(set) var isLost = false
+    /// Whether it is in the connection's list of changed streams.
+    var isMarked = false
+    /// The object that the owner of the connection keeps with the stream.
+    public var owner: AnyObject?
+
+    /// The limit of content that waits to be sent, in bytes: two records of TLS.
+    static let outboundLimit = 32 * 1024
+    private static let pieceLimit = 16 * 1024
+    private static let trailerLimit = 64 * 1024
+
+    init(_ id: Int32, of connection: MultiplexedConnection) {
+        self.id = id
+        self.connection = connection
+    }
+
+    // MARK: - For the role
+
+    /// Whether the fields of the head are so many that the connection should end.
+    var isExcessive: Bool { false }
+
+    /// Adds a field of the head.
+    func addToHead(_ name: Span<UInt8>, _ value: Span<UInt8>) {}
+
+    /// The library has found a field that is malformed, and drops it.
+    func noteInvalidField() {}
+
+    /// The fields of a head are complete.
+    func completeHead(endsStream: Bool) {}
+
+    /// The library has closed the stream.
+    func close(_ code: UInt32) {}
+
+    /// The connection is lost.
+    func lose() {}
+
+    /// Reads on in the written text.
+    /// - Returns: false if it is not what this proxy writes. The stream is reset then.
+    func readWritten() -> Bool { false }
+
+    /// Whether the peer has ended its side, or the stream is lost, and everything before was read.
+    public var isAtEnd: Bool { isLost }
+
+    // MARK: - What comes
+
+    /// Adds a field of the head or of the trailer section.
+    func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+        guard isHeadComplete else { return addToHead(name, value) }
+        guard trailerSize <= Self.trailerLimit else { return }
+        trailerSize = trailerSize &+ name.count &+ value.count &+ 32
+        guard trailerSize <= Self.trailerLimit, ReceivedFields.isName(name), ReceivedFields.isValue(value) else {
+            return spoilTrailers()
+        }
+        let lines = trailers ?? ByteBuffer(capacity: 256)
+        trailers = lines
+        ReceivedFields.append(name, value, to: lines)
+    }
+
+    /// Makes the trailer section one that the parser refuses: it has a field that cannot be written, or too many.
+    func spoilTrailers() {
+        let lines = trailers ?? ByteBuffer(capacity: 64)
+        trailers = lines
+        lines.append("\0\r\n" as StaticString)
+    }
+
+    func add(_ bytes: UnsafeBufferPointer<UInt8>) { data.append(bytes.span) }
+
+    func endInput() { hasInputEnded = true }
+
+    // MARK: - The reader
+
+    /// Whether a read would bring something: text, the end of the peer's side, or the loss of the stream.
+    public var isReadable: Bool {
+        if isLost || !text.isEmpty || !data.isEmpty { return true }
+        return hasInputEnded && (framing == .chunked && !hasTextEnded || isAtEnd)
+    }
+
+    /// Whether the peer has ended its side, and all text was read.
+    var isReadWhole: Bool {
+        hasInputEnded && text.isEmpty && data.isEmpty && (framing != .chunked || hasTextEnded)
+    }
+
+    /// Reads text into the free room of `buffer`, at most `limit` bytes.
+    public func read(into buffer: ByteBuffer, limit: Int) -> Movement {
+        if isLost { return .lost }
+        let text = text
+        if text.isEmpty { refill() }
+        if text.isEmpty { return isAtEnd ? .end : .wouldBlock }
+        let count = min(text.count, limit, buffer.writableCount)
+        buffer.append(text.readable.extracting(first: count))
+        text.consume(count)
+        return .moved(count)
+    }
+
+    private func refill() {
+        let (text, data) = (text, data)
+        let count = min(data.count, Self.pieceLimit)
+        guard count > 0 else { return refillEnd() }
+        if framing == .chunked {
+            text.append(hexadecimal: count)
+            text.appendLineEnd()
+        }
+        text.append(data.readable.extracting(first: count))
+        if framing == .chunked { text.appendLineEnd() }
+        data.consume(count)
+        connection?.consume(count, of: self)
+    }
+
+    private func refillEnd() {
+        guard hasInputEnded, framing == .chunked, !hasTextEnded else { return }
+        hasTextEnded = true
+        text.append("0\r\n" as StaticString)
+        if let lines = trailers { text.append(lines.readable) }
+        trailers = nil
+        text.appendLineEnd()
+    }
+
+    /// Drops the bytes that were not read.
+    func dropInput() {
+        connection?.consume(data.count, of: self)
+        data.clear()
+        text.clear()
+    }
+
+    // MARK: - The writer
+
+    /// Whether the writer may write.
+    public var isWritable: Bool { isLost || isOver || !isBlocked }
+
+    /// Takes at most `limit` bytes of the text from the front of `buffer`.
+    public func write(from buffer: ByteBuffer, limit: Int) -> Movement {
+        if isLost || isOver { return .lost }
+        guard !buffer.isEmpty else { return .moved(0) }
+        let room = written.hasHead ? Self.outboundLimit - written.content.count : .max
+        let count = min(buffer.count, limit, room)
+        guard count > 0 else {
+            isBlocked = true
+            return .wouldBlock
+        }
+        let text = written.text
+        text.append(buffer.readable.extracting(first: count))
+        buffer.consume(count)
+        return readWritten() ? .moved(count) : .lost
+    }
+
+    /// Reads on in the written text, behind the head.
+    func readWrittenBody() -> Bool {
+        if case .fault = written.read() {
+            connection?.reset(self, .internalError)
+            return false
+        }
+        connection?.resume(self)
+        return true
+    }
+
+    /// Ends the text of the writer, if it is not ended by its framing.
+    public func endOutput() {
+        guard !isOver, !isReleased, written.hasHead, written.end() else { return }
+        connection?.resume(self)
+    }
+
+    /// Whether content waits, or the end.
+    var hasOutput: Bool { !written.content.isEmpty || written.isComplete }
+
+    /// A piece of content for a DATA frame.
+    struct Piece {
+        let count: Int
+        /// Whether it is the end of the content.
+        let isLast: Bool
+        /// The trailer section behind the last piece.
+        var trailers: ByteBuffer?
+    }
+
+    /// Moves content into a frame. Nil: the writer has written no more so far.
+    func takeContent(into room: UnsafeMutableRawBufferPointer) -> Piece? {
+        let content = written.content
+        let count = min(room.count, content.count)
+        if count == 0, !written.isComplete {
+            isDeferred = true
+            return nil
+        }
+        _ = content.withReadable { bytes in
+            room.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+            return count
+        }
+        content.consume(count)
+        if isBlocked, content.count <= Self.outboundLimit / 2 { isBlocked = false }
+        let isLast = content.isEmpty && written.isComplete
+        return Piece(count: count, isLast: isLast, trailers: isLast ? written.trailers : nil)
+    }
+
+    /// The library has sent the end of the written message.
+    func noteOutputSent() { isOutputSent = true }
+}
+
+/// The errors by which a stream is reset (RFC 9113 section 7).
+public enum StreamError: UInt32, Sendable {
+    case noError = 0
+    case protocolError = 1
+    case internalError = 2
+    case refused = 7
+    case cancel = 8
+    case connectError = 10
+    /// The client must ask by HTTP/1.1.
+    case http11Required = 13
+}

@@ -1,0 +1,106 @@
+import Bytes
+import HTTP
+
+/// The end of a body in the text that is made of a message.
+enum ReceivedFraming: Equatable {
+    case none
+    /// The bytes of the body follow as they are.
+    case length
+    case chunked
+    /// The bytes of a tunnel follow.
+    case raw
+}
+
+/// The fields of HEADERS as lines of HTTP/1.1, within limits. Nothing is repaired: what could change the text's meaning is a
+/// defect.
+struct ReceivedFields {
+    private let limits: Limits
+    private var count = 0
+    /// The size of the list as RFC 9113 section 6.5.2 counts it.
+    private(set) var size = 0
+    /// The first defect.
+    private(set) var defect: Defect?
+    let lines = ByteBuffer(capacity: 512)
+    private(set) var contentLength: [UInt8]?
+    /// Whether the content is gRPC's, whose trailers must pass, whatever its length.
+    private(set) var isGRPC = false
+
+    init(limits: Limits) { self.limits = limits }
+
+    /// Whether the list is so much larger than allowed that its connection should end.
+    var isExcessive: Bool { size > 4 &* limits.head }
+
+    mutating func note(_ defect: Defect) { if self.defect == nil { self.defect = defect } }
+
+    /// Counts a field.
+    /// - Parameter isContinuation: whether it becomes a part of another field's line.
+    mutating func count(_ name: Span<UInt8>, _ value: Span<UInt8>, isContinuation: Bool = false) {
+        size = size &+ name.count &+ value.count &+ 32
+        if !isContinuation { count &+= 1 }
+        if size > limits.head { note(.headTooLarge(limit: limits.head)) }
+        if count > limits.fields { note(.tooManyFields(limit: limits.fields)) }
+    }
+
+    /// Checks a field that is no pseudo-field.
+    /// - Returns: whether it has no defect.
+    mutating func check(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+        if !Self.isName(name) { note(.malformedFieldName) }
+        if !Self.isValue(value) { note(.controlCharacter) }
+        if SentFields.belongsToConnection(name) { note(.connectionSpecificField) }
+        return defect == nil
+    }
+
+    /// Adds a field that was checked. The length of the content is kept apart.
+    mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+        if name.equals("content-length" as StaticString) {
+            if contentLength != nil { note(.repeatedContentLength) }
+            contentLength = Array(copying: value)
+            return
+        }
+        if name.equals("content-type" as StaticString) {
+            isGRPC = value.count >= 16 && value.extracting(first: 16).equals("application/grpc" as StaticString)
+        }
+        Self.append(name, value, to: lines)
+    }
+
+    /// Appends the `content-length` that the peer sent.
+    func appendLength(to text: ByteBuffer) {
+        if let contentLength { Self.append("content-length".utf8Span.span, contentLength.span, to: text) }
+    }
+
+    static func append(_ name: Span<UInt8>, _ value: Span<UInt8>, to buffer: ByteBuffer) {
+        buffer.append(name)
+        buffer.append(": " as StaticString)
+        buffer.append(value)
+        buffer.appendLineEnd()
+    }
+
+    /// Whether it is a token without capitals (RFC 9113 section 8.2.1).
+    static func isName(_ name: Span<UInt8>) -> Bool {
+        guard !name.isEmpty else { return false }
+        for place in name.indices {
+            let byte = name[place]
+            if !byte.isTokenByte || byte.asciiLowercased != byte { return false }
+        }
+        return true
+    }
+
+    /// Whether no control character but a tab is in the value, and no blank at either end (RFC 9113 section 8.2.1).
+    static func isValue(_ value: Span<UInt8>) -> Bool {
+        guard !value.isEmpty else { return true }
+        if value[0].isBlank || value[value.count - 1].isBlank { return false }
+        for place in value.indices {
+            let byte = value[place]
+            if byte < 0x20 && byte != 0x09 || byte == 0x7F { return false }
+        }
+        return true
+    }
+}
+
+extension [UInt8] {
+    init(copying span: Span<UInt8>) {
+        self.init()
+        reserveCapacity(span.count)
+        for place in span.indices { append(span[place]) }
+    }
+}

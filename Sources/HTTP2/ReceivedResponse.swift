@@ -1,0 +1,85 @@
+import Bytes
+import HTTP
+
+/// Makes the text of an HTTP/1.1 response from the fields of HEADERS (RFC 9113 section 8.3.2). The parser of HTTP/1.1
+/// responses then judges it like any other. Nothing is repaired: what could change the text's meaning is a defect.
+struct ReceivedResponse {
+    private var fields: ReceivedFields
+    private var code: [UInt8]?
+
+    init(limits: Limits) { fields = ReceivedFields(limits: limits) }
+
+    /// Whether the list is so much larger than allowed that its connection should end.
+    var isExcessive: Bool { fields.isExcessive }
+
+    mutating func note(_ defect: Defect) { fields.note(defect) }
+
+    /// Adds a field of the list.
+    mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+        fields.count(name, value)
+        guard fields.defect == nil else { return }
+        if !name.isEmpty, name[0] == .colon { return addPseudo(name, value) }
+        if fields.check(name, value) { fields.add(name, value) }
+    }
+
+    private mutating func addPseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+        // A pseudo-field behind a field is malformed (section 8.3).
+        guard code == nil, fields.lines.isEmpty, fields.contentLength == nil, name.equals(":status" as StaticString)
+        else { return note(.malformedPseudoField) }
+        code = Array(copying: value)
+    }
+
+    /// Writes the head.
+    /// - Parameters:
+    ///   - method: that of the request.
+    ///   - endsWithHead: whether HEADERS ended the stream, so that no body follows.
+    /// - Returns: the status, and how the body must be written.
+    func write(
+        to text: ByteBuffer, answering method: Method, endsWithHead: Bool
+    ) throws(Defect) -> (status: Status, framing: ReceivedFraming) {
+        if let defect = fields.defect { throw defect }
+        let status = try status
+        guard !endsWithHead || !status.isInterim else { throw .incomplete }
+        text.append("HTTP/1.1 " as StaticString)
+        text.append(decimal: Int(status.rawValue))
+        text.append(" \r\n" as StaticString)
+        text.append(fields.lines.readable)
+        let framing = try appendFraming(to: text, of: status, answering: method, endsWithHead)
+        text.appendLineEnd()
+        return (status, framing)
+    }
+
+    /// Switching to another protocol does not exist in HTTP/2 (section 8.6).
+    private var status: Status {
+        get throws(Defect) {
+            guard let code else { throw .malformedPseudoField }
+            guard code.count == 3, code.allSatisfy(\.isDigit) else { throw .malformedStatusLine }
+            let number = code.reduce(UInt16(0)) { $0 &* 10 &+ UInt16($1 &- 0x30) }
+            let status = Status(rawValue: number)
+            guard (100...599).contains(number), status != .switchingProtocols else { throw .statusOutOfRange }
+            return status
+        }
+    }
+
+    private func appendFraming(
+        to text: ByteBuffer, of status: Status, answering method: Method, _ endsWithHead: Bool
+    ) throws(Defect) -> ReceivedFraming {
+        if status.isInterim || status == .noContent { return .none }
+        if method == .head || status == .notModified {
+            fields.appendLength(to: text)
+            return .none
+        }
+        if endsWithHead {
+            guard fields.contentLength?.allSatisfy({ $0 == 0x30 }) != false else { throw .incomplete }
+            text.append("content-length: 0\r\n" as StaticString)
+            return .none
+        }
+        // Trailers would have no place behind a body with a length.
+        if fields.contentLength != nil, !fields.isGRPC {
+            fields.appendLength(to: text)
+            return .length
+        }
+        text.append("transfer-encoding: chunked\r\n" as StaticString)
+        return .chunked
+    }
+}

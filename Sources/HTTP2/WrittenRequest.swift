@@ -1,0 +1,72 @@
+import Bytes
+import HTTP
+
+/// Reads the head of a request, which the code for HTTP/1.1 writes for an origin server, and names the fields of its
+/// HEADERS (RFC 9113 section 8.3.1). A fault of this text is ours.
+struct WrittenRequest {
+    /// The part of the text that was found.
+    enum Part {
+        /// The parsed head. It must be taken before the next call.
+        case head(hasContent: Bool)
+        case needsMore
+        /// The text is not what this proxy writes.
+        case fault
+    }
+
+    private var headLength = 0
+    let head = RequestHead(limits: WrittenBody.limits)
+
+    /// Reads the head in the text of `body`, which begins behind it.
+    mutating func readHead(of body: inout WrittenBody) -> Part {
+        let text = body.text
+        guard !text.isEmpty else { return .needsMore }
+        do throws(HTTPError) {
+            guard case .complete(let length) = try head.parse(text.readable) else { return .needsMore }
+            headLength = length
+        } catch { return .fault }
+        // A tunnel would need the bytes of the stream as they are.
+        guard head.method != .connect, head.authority != nil else { return .fault }
+        body.begin(head.framing)
+        return .head(hasContent: !body.isComplete)
+    }
+
+    /// Adds the fields of HEADERS to `fields`: those of the head, without the ones that belong to a connection.
+    func add(to fields: inout SentFields, of body: WrittenBody, scheme: String, secretNames: [String]) {
+        let bytes = body.text.readable
+        fields.add(":method", bytes.extracting(head.methodName))
+        fields.add(":scheme", scheme.utf8Span.span)
+        if let authority = head.authority { fields.add(":authority", bytes.extracting(authority.text)) }
+        let path = ByteBuffer(capacity: 256)
+        head.target.appendOriginForm(bytes, to: path)
+        fields.add(":path", path.readable)
+        for field in head.fields {
+            let name = bytes.extracting(field.name)
+            let value = bytes.extracting(field.value)
+            if Self.isTrailersWanted(field, value) {
+                fields.add("te", "trailers".utf8Span.span)
+            } else if !field.isNominated, field.known != .host, field.known != .te, !Self.isDropped(name) {
+                fields.add(name, value, isSecret: Self.contains(secretNames, name))
+            }
+        }
+    }
+
+    /// Forgets the head that was found.
+    mutating func dropHead(of body: WrittenBody) {
+        body.text.consume(headLength)
+        headLength = 0
+    }
+
+    /// Whether the field says that trailers are welcome, the only word of `TE` that HTTP/2 knows (section 8.2.2).
+    private static func isTrailersWanted(_ field: Field, _ value: Span<UInt8>) -> Bool {
+        field.known == .te && value.equalsIgnoringCase("trailers" as StaticString)
+    }
+
+    private static func isDropped(_ name: Span<UInt8>) -> Bool {
+        SentFields.belongsToConnection(name) || name.equalsIgnoringCase("http2-settings" as StaticString)
+    }
+
+    private static func contains(_ names: [String], _ name: Span<UInt8>) -> Bool {
+        for other in names where name.equalsIgnoringCase(other.utf8Span.span) { return true }
+        return false
+    }
+}

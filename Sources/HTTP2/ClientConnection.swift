@@ -29,6 +29,8 @@ public final class ClientConnection: MultiplexedConnection {
     private var unsent: [ResponseStream] = []
     private var refusal: Refusal?
     private var isDraining = false
+    /// The bytes by which windows of streams were enlarged.
+    private var added: Int32 = 0
     /// Whether the server has acknowledged our SETTINGS or begun a response, which proves that it has accepted the TLS
     /// handshake with our certificate.
     public private(set) var isProven = false
@@ -38,6 +40,9 @@ public final class ClientConnection: MultiplexedConnection {
     public private(set) var awaitsPing = false
 
     private static let mostStreams = 100
+    /// The largest window of a stream, and the limit of all enlargements, in bytes.
+    private static let largestWindow: Int32 = 1 << 20
+    private static let mostAdded: Int32 = 16 << 20
     /// The largest number of a stream; no connection lives that long.
     private static let lastID: UInt32 = 1 << 30
     /// The time for which a refusal counts, in nanoseconds.
@@ -122,13 +127,26 @@ public final class ClientConnection: MultiplexedConnection {
         unsent.removeAll { $0 === stream }
         // A stream that has failed is reset already.
         guard !stream.isOver, !stream.isLost, stream.id > 0 else { return }
-        if !isFault, stream.hasInputEnded {
+        if !isFault, stream.hasInputEnded || stream.hasWholeContent {
             if !stream.isOutputSent { reset(stream, .noError) }
             return
         }
         reset(stream, .cancel)
         // The library forgets HEADERS that were not sent, and must not count this stream until then.
         if !stream.isSent { streams.removeValue(forKey: stream.id) }
+    }
+
+    /// Doubles the window of a stream whose reader is faster than the window lets the server send.
+    override func noteEmptied(_ stream: MultiplexedStream, by count: Int) {
+        guard let stream = stream as? ResponseStream, !stream.hasInputEnded, stream.noteRead(count),
+            stream.window < Self.largestWindow, added < Self.mostAdded
+        else { return }
+        let size = stream.window * 2
+        guard
+            nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, size) == 0
+        else { return }
+        added += stream.window
+        stream.window = size
     }
 
     // MARK: - Liveness
@@ -186,6 +204,7 @@ public final class ClientConnection: MultiplexedConnection {
 
     override func noteClosed(_ stream: MultiplexedStream, _ code: UInt32) {
         stream.close(code)
+        if let stream = stream as? ResponseStream { added -= stream.window - Int32(Self.streamWindow) }
         guard code == NGHTTP2_REFUSED_STREAM.rawValue else { return }
         refusal = Refusal(running: running, end: now &+ Self.refusalTime)
     }

@@ -251,10 +251,13 @@ public class MultiplexedConnection {
     /// The end of a written message was sent.
     func noteEndSent(on stream: MultiplexedStream) {}
 
+    /// The reader has read the last `count` bytes that had come on a stream.
+    func noteEmptied(_ stream: MultiplexedStream, by count: Int) {}
+
     /// A stream was reset by us.
     func noteResetSent(_ code: UInt32) {}
 
-    /// The size of a DATA frame of ours that lets the peer send more frames that move nothing.
+    /// The size of a sent DATA frame that lets the peer send more frames that move nothing.
     var usefulSize: Int { 1024 }
 }
 

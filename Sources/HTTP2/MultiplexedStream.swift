@@ -152,6 +152,7 @@ public class MultiplexedStream {
         if framing == .chunked { text.appendLineEnd() }
         data.consume(count)
         connection?.consume(count, of: self)
+        if data.isEmpty { connection?.noteEmptied(self, by: count) }
     }
 
     private func refillEnd() {

@@ -22,7 +22,7 @@ struct ReceivedFields {
     private(set) var defect: Defect?
     let lines = ByteBuffer(capacity: 512)
     private(set) var contentLength: [UInt8]?
-    /// Whether the content is gRPC's, whose trailers must pass, whatever its length.
+    /// Whether the content is gRPC's, whose trailers must pass even if it has a length.
     private(set) var isGRPC = false
 
     init(limits: Limits) { self.limits = limits }

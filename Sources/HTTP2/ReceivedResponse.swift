@@ -12,6 +12,9 @@ struct ReceivedResponse {
     /// Whether the list is so much larger than allowed that its connection should end.
     var isExcessive: Bool { fields.isExcessive }
 
+    /// The value of `content-length`; nil if it is absent or no number.
+    var contentLength: Int? { fields.contentLength.flatMap { Int(String(decoding: $0, as: UTF8.self)) } }
+
     mutating func note(_ defect: Defect) { fields.note(defect) }
 
     /// Adds a field of the list.

@@ -32,6 +32,12 @@ public final class ResponseStream: MultiplexedStream {
     private var response: ReceivedResponse
     /// Whether HEADERS of the request were sent.
     var isSent = false
+    /// The size of the window, in bytes.
+    var window = Int32(MultiplexedConnection.streamWindow)
+    /// The bytes that were read since the window has its size.
+    private var readBytes = 0
+    /// The bytes of content that are still to come; nil if that is not known.
+    private var missing: Int?
 
     init(of connection: ClientConnection, scheme: String, limits: Limits) {
         self.scheme = scheme
@@ -62,6 +68,7 @@ public final class ResponseStream: MultiplexedStream {
             let head = try response.write(to: text, answering: request.head.method, endsWithHead: endsStream)
             guard !head.status.isInterim else { return try prepareForNextHead() }
             framing = head.framing
+            missing = head.framing == .length ? response.contentLength : nil
         } catch { return fault(error) }
         isHeadComplete = true
         if endsStream { endInput() }
@@ -77,7 +84,19 @@ public final class ResponseStream: MultiplexedStream {
     override func add(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard !isLost, !bytes.isEmpty else { return }
         guard isHeadComplete, framing != .none else { return fault(.malformedContentLength) }
+        if let missing { self.missing = missing - bytes.count }
         super.add(bytes)
+    }
+
+    /// Whether all content has come, though the server may not have said that it is the end.
+    var hasWholeContent: Bool { isHeadComplete && (framing == .none || missing == 0) }
+
+    /// - Returns: whether as much was read as the window holds.
+    func noteRead(_ count: Int) -> Bool {
+        readBytes += count
+        guard readBytes >= Int(window) else { return false }
+        readBytes = 0
+        return true
     }
 
     override func endInput() {

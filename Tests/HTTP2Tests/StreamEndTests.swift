@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTP2
 
-/// What ends a stream to a server, or its connection, and what the owner learns of it.
+/// The ends of a stream to a server and of its connection, as the owner sees them.
 struct StreamEndTests {
     private static let second: UInt64 = 1_000_000_000
 

@@ -227,8 +227,8 @@ let package = Package(
         .target(
             name: "Upstream",
             dependencies: [
-                "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "DNS", "HTTP", "IO", "Model", "PAC",
-                "Rules", "TLS", "Telemetry", "Transport",
+                "Authentication", "Bytes", "Challenges", "Credentials", "Crypto", "DNS", "HTTP", "HTTP2", "IO", "Model",
+                "PAC", "Rules", "TLS", "Telemetry", "Transport",
             ],
             swiftSettings: safe),
 

@@ -9,6 +9,7 @@ public enum RequestField: String, JSONField {
     case upstream, http, socks
     case isRedirected = "redirected"
     case tunnel, tls
+    case upstreamHTTP = "upstream_http"
     case isResumed = "tls_resumed"
     case trustFindings = "trust_findings"
     case trustRule = "trust_rule"
@@ -40,6 +41,7 @@ public enum RequestField: String, JSONField {
             .init(.boolean, "true for a connection that 'listen … transparent' took, and that is no plain HTTP")
         case .tunnel: .init(.string, "https, http or opaque: what an intercepted tunnel contains")
         case .tls: .init(.string, "the version of TLS with the server")
+        case .upstreamHTTP: .init(.string, "2 if the server was asked by HTTP/2")
         case .isResumed: .init(.boolean, "true if a TLS session was resumed")
         case .trustFindings: .init(.string, "the problems of the server's certificate")
         case .trustRule: .init(.object, "the rule that decided about them; see below")

@@ -23,6 +23,8 @@ public enum MetricFamily: String, CaseIterable, Sendable {
     case upstreamConnectionsOpened = "attache_upstream_connections_opened_total"
     case upstreamConnectionsReused = "attache_upstream_connections_reused_total"
     case upstreamConnectionsIdle = "attache_upstream_connections_idle"
+    case upstreamHTTP2Connections = "attache_upstream_http2_connections_total"
+    case upstreamHTTP2Streams = "attache_upstream_http2_streams_total"
     case tunnels = "attache_tunnels_total"
     case tunnelsIntercepted = "attache_tunnels_intercepted_total"
     case tunnelsOpen = "attache_tunnels_open"
@@ -145,6 +147,8 @@ public enum MetricFamily: String, CaseIterable, Sendable {
             .counter,
             "Runs of programs that give secrets ('helper', 'run'), by the result: success, failure or timeout.",
             by: "result"),
+        .upstreamHTTP2Connections: Manual(.counter, "Connections with servers that speak HTTP/2."),
+        .upstreamHTTP2Streams: Manual(.counter, "Requests that were sent as streams of such connections."),
         .clients: Manual(.counter, "Client connections accepted."),
         .clientsOpen: Manual(.gauge, "Client connections open now."),
         .http2Connections: Manual(.counter, "Client connections that speak HTTP/2."),

@@ -77,7 +77,8 @@ struct MonitoringTests {
         // An alert uses these alone, or they need no attention.
         let others = [
             "attache_http2_connections_total", "attache_http2_streams_total", "attache_http2_resets_total",
-            "attache_http2_floods_total",
+            "attache_http2_floods_total", "attache_upstream_http2_connections_total",
+            "attache_upstream_http2_streams_total",
             "attache_client_credentials_refused_total", "attache_clients_total", "attache_helper_runs_total",
             "attache_placeholders_misplaced_total",
             "attache_requests_misdirected_total",

@@ -24,7 +24,7 @@ struct OriginTLSTests {
             #expect(try proxy.visit(plain, by: entrance).status == 200)
             let hello = try #require(relay.passages.first?.hello)
             #expect(hello.serverName == "good.example.test")
-            #expect(hello.protocols == ["http/1.1"])
+            #expect(hello.protocols == ["h2", "http/1.1"])
             #expect(hello.asksForStaple)
             // RFC 6066 section 3: an address is no server name.
             #expect(try #require(address.passages.first?.hello).serverName == nil)
@@ -137,10 +137,15 @@ struct OriginTLSTests {
     }
 
     @Test(arguments: Entrance.allCases)
-    func `an origin that speaks HTTP_2 only is refused in words`(entrance: Entrance) throws {
+    func `an origin that speaks HTTP_2 only is refused in words where HTTP_2 is not allowed`(entrance: Entrance) throws
+    {
         let good = try Specimen["good"]
         let server = try NghttpServer(Zoo.shared().identity(of: good))
         try AttacheProcess.visitingZoo { proxy throws in
+            #expect(try proxy.visit("\(good.host):\(server.port)", by: entrance).text == "this is nghttpd\n")
+        }
+        let route = "route *.example.test { upgrade; intercept; http2 clients }\n"
+        try AttacheProcess.visitingZoo(route) { proxy throws in
             let refused = try proxy.visit("\(good.host):\(server.port)", by: entrance)
             #expect(refused.status == 502, "\(refused)")
             #expect(refused["Proxy-Status"]?.contains("error=") == true)

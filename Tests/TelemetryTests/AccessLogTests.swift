@@ -90,7 +90,8 @@ struct AccessLogTests {
         (record.tunnel, record.socks, record.version) = (.https, .five, .http2)
         (record.isResumed, record.isRedirected) = (true, true)
         record.security = SecurityRecord(
-            version: "1.3", trustFindings: "expired", trustRule: record.rule, isException: true, identity: "device")
+            version: "1.3", trustFindings: "expired", trustRule: record.rule, isException: true, identity: "device",
+            speaksHTTP2: true)
         (record.error, record.details) = (.connectionRefused, "d")
         record.setLocalClient(uid: 1000)
         Self.target(record, "GET", .http, "a.test", 80, "/")

@@ -64,8 +64,9 @@ extension ForwardingContext {
 
     private var dialer: Dialer { downstream.dialer(for: policy, in: exchange.record.trace) }
 
+    /// - Parameter offeringHTTP2: whether the origin may choose HTTP/2. The caller then shares the connection.
     /// - Throws: the refusal for the client; the record then has the problems that were found.
-    public func openConnection() async throws(Refusal) -> OriginConnection {
+    public func openConnection(offeringHTTP2: Bool = false) async throws(Refusal) -> OriginConnection {
         let started = downstream.loop.now
         defer { exchange.record.connecting = downstream.loop.now.nanoseconds(since: started) }
         if origin.scheme == .ftp, exchange.way.relay == nil || destination.route.upgrade != nil {
@@ -76,23 +77,23 @@ extension ForwardingContext {
             exchange.record.upstream = .opened
             return connection
         }
-        let connection = try await openAsked()
+        let connection = try await openAsked(offeringHTTP2)
         exchange.record.upstream = .opened
         exchange.record.isResumed = connection.security?.isResumed ?? false
         return connection
     }
 
     /// Connects, again after each TLS challenge that an operator answers.
-    private func openAsked() async throws(Refusal) -> OriginConnection {
+    private func openAsked(_ offersHTTP2: Bool) async throws(Refusal) -> OriginConnection {
         let identities = exchange.credentials.beginIdentities()
         while true {
             do throws(Refusal) {
                 return try await identities.connect(for: downstream) { () async throws(Refusal) in
-                    let connection = try await openConnection(resuming: true)
+                    let connection = try await openConnection(resuming: true, offersHTTP2)
                     // The trust of a resumed session may have ended since the session began.
                     if connection.isStillTrusted { return connection }
                     connection.stream.close()
-                    return try await openConnection(resuming: false)
+                    return try await openConnection(resuming: false, offersHTTP2)
                 }
             } catch { try await follow(error) }
         }
@@ -126,7 +127,7 @@ extension ForwardingContext {
         throw refusal
     }
 
-    private func openConnection(resuming: Bool) async throws(Refusal) -> OriginConnection {
+    private func openConnection(resuming: Bool, _ offersHTTP2: Bool) async throws(Refusal) -> OriginConnection {
         switch exchange.way {
         case .direct:
             let isForPractice = origin.scheme == .http && exchange.own == nil && exchange.asksForPractice
@@ -140,7 +141,7 @@ extension ForwardingContext {
                 // The next request could ask for another page there.
                 return OriginConnection(stream: stream, to: origin, under: terms, kind: .forOneRequest)
             }
-            return try await secure(stream, resuming: resuming)
+            return try await secure(stream, resuming: resuming, offersHTTP2)
         case .relayed(let parent):
             // The parent may refuse a certificate when the request has already been sent.
             if parent.origin.maySeeIdentity(by: policy.rules) { exchange.body.keepCopy(in: room) }
@@ -156,12 +157,13 @@ extension ForwardingContext {
                     "\(origin.hostText) port \(origin.port) said something before it was asked")
             }
             return try await secure(
-                tunnel.connection.stream, resuming: resuming, parentSecurity: tunnel.connection.parentSecurity)
+                tunnel.connection.stream, resuming: resuming, offersHTTP2,
+                parentSecurity: tunnel.connection.parentSecurity)
         }
     }
 
     private func secure(
-        _ stream: ByteStream, resuming: Bool, parentSecurity: ConnectionSecurity? = nil
+        _ stream: ByteStream, resuming: Bool, _ offersHTTP2: Bool, parentSecurity: ConnectionSecurity? = nil
     ) async throws(Refusal) -> OriginConnection {
         let terms = terms
         guard origin.isSecure else {
@@ -172,12 +174,50 @@ extension ForwardingContext {
             origin: origin, terms: terms)
         handshake.identities = exchange.credentials.identities
         handshake.trace = exchange.record.trace
-        let security = try await handshake.secure(stream, resuming: resuming)
         let servers = [origin] + (exchange.way.parent.map { [$0.origin] } ?? [])
         let isApart = servers.contains { exchange.credentials.identities?.isApart($0) ?? false }
+        handshake.offersHTTP2 = offersHTTP2 && !isApart
+        let security = try await handshake.secure(stream, resuming: resuming)
         return OriginConnection(
             stream: stream, to: origin, under: terms, security: security, parentSecurity: parentSecurity,
             kind: isApart ? .forOneRequest : .ordinary)
+    }
+
+    // MARK: - HTTP/2
+
+    /// Whether the exchange may use HTTP/2 with the origin. Not a login, which belongs to a connection, and not an upgrade. The
+    /// proxy's own requests are few.
+    public var offersHTTP2: Bool {
+        guard origin.isSecure, destination.route.http2.isForOrigins, exchange.own == nil, exchange.probe == nil,
+            exchange.way.relay == nil, exchange.request.upgrade == nil, !exchange.needsHTTP11
+        else { return false }
+        let (version, parentVersion) = exchange.credentials.challenges?.loginVersions ?? (nil, nil)
+        return version == nil && parentVersion == nil && !exchange.bringsOwnLogin && !origin.namesLogin(by: rules)
+            && !origin.streams.needsHTTP11(at: downstream.loop.now)
+    }
+
+    /// Whether later requests may use a connection of this exchange.
+    private var isCurrent: Bool { policy === downstream.upstreams.policy && !downstream.upstreams.isDraining }
+
+    /// Connects by the path that the request takes.
+    /// - Parameter isNew: whether an existing connection will not do.
+    public func connect(isNew: Bool) async throws(Refusal) {
+        guard offersHTTP2 else { return attach(try await openConnection(), isReused: false) }
+        let wish = SharedConnections.Wish(
+            under: terms, isNew: isNew || !isCurrent, mayBeShared: isCurrent, within: policy.timeouts.connect,
+            responses: policy.limits.response)
+        let made = try await origin.streams.connect(wish, on: downstream.loop) { () async throws(Refusal) in
+            try await openConnection(offeringHTTP2: true)
+        }
+        attach(made.connection, isReused: made.isReused)
+        if exchange.record.upstream == .none { exchange.record.upstream = .reused }
+    }
+
+    /// Keeps a connection that no request uses yet.
+    public func keep(_ connection: OriginConnection) {
+        guard connection.speaksHTTP2 else { return connection.rest(for: ResponseRelay.keptFor) }
+        origin.streams.keep(
+            connection, responses: policy.limits.response, isCurrent: isCurrent, on: downstream.loop)
     }
 
     /// Connects to the parent that is to open a tunnel.

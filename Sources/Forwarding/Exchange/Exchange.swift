@@ -52,6 +52,8 @@ public final class Exchange {
     var isOwn: Bool { own != nil || probe != nil }
     /// The destination of the request; nil until it is known.
     public var destination: Destination?
+    /// Whether the request cannot be said by HTTP/2.
+    var needsHTTP11 = false
     public let record: ExchangeRecord
     public var times: Times
     /// The exchange that gets a tunnel by this one, which is its CONNECT; nil for all others.
@@ -148,7 +150,7 @@ public final class Exchange {
     func recordResponse() {
         guard record.parts.contains(.response) else { return }
         record.headBytesOut = outbound.count
-        record.server = upstream.stream?.peerAddress?.address
+        record.server = upstream.peerAddress
         upstream.withHeadBytes { bytes in
             if let type = upstream.head.fields.first(.contentType) { record.setType(bytes.extracting(type.value)) }
         }
@@ -200,6 +202,7 @@ public final class Exchange {
         credentials.forget()
         own.forget()
         probe.forget()
+        needsHTTP11 = false
         headBytes.clear()
         texts.clear()
         outbound.clear()
@@ -267,6 +270,14 @@ public final class Exchange {
         guard way.relay != nil else { return false }
         return upstream.head.status == .proxyAuthenticationRequired
             || credentials.challenges?.parent.loop?.isChallenge == true
+    }
+
+    /// Whether the request is a call of gRPC, whose body may be endless.
+    var asksByGRPC: Bool {
+        guard let type = request.fields.first(.contentType) else { return false }
+        let head = headBytes
+        let value = head.readable.extracting(type.value)
+        return value.count >= 16 && value.extracting(first: 16).equalsIgnoringCase("application/grpc")
     }
 
     // MARK: - A login of the client's own

@@ -48,6 +48,17 @@ struct PlacedCredential {
         target = written
     }
 
+    /// The names of the fields that it writes, in lower case.
+    func fieldNames(of exchange: Exchange) -> [String] {
+        var names = placement.fields.map { String(decoding: $0.name, as: UTF8.self).lowercased() }
+        if let placeholder {
+            let head = exchange.headBytes
+            let name = exchange.request.fields[placeholder.field].name
+            names.append(head.readable.extracting(name).text.lowercased())
+        }
+        return names
+    }
+
     /// Writes the fields of the credential.
     func write(to writer: borrowing HeadWriter, of exchange: Exchange) {
         if let placeholder, let insertion = placement.insertion {

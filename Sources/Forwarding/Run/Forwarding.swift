@@ -111,12 +111,15 @@ public final class Forwarding {
     private var upload: ConcurrentUpload?
     /// Whether an idle connection may be used.
     private var mayReuse = true
-    /// How many more connections may replace one that a parent closed between two requests for a tunnel.
+    /// How many more connections may replace one that a parent closed between two requests for a tunnel, or on which a server
+    /// has not processed the request.
     private var redials = 0
 
     /// The limits, of bytes and time, of reading a challenge's body to keep its connection.
     public static let discardLimit = 256 * 1024
     static let discardTime: Milliseconds = 5000
+    /// The limit for a stream, whose connection can be used again in any case.
+    static let streamDiscardLimit = 64 * 1024
 
     init(policy: Policy, on loop: EventLoop, answering requests: any AnswerRequests.Type) {
         exchange = Exchange(policy: policy, on: loop, answering: requests)
@@ -363,6 +366,7 @@ public final class Forwarding {
         try context.claimOwnLogin()
         if context.destination.origin.maySeeIdentity(by: context.policy.rules) { sending.prepareForIdentity(context) }
         if context.exchange.upstream.isReused, mayReuse { context.keepSmallBody() }
+        if context.origin.isSecure, context.exchange.upstream.isStream { context.keepBodyForStream() }
         if sending.wantsPreparation(context) { return wait(for: .answers) }
         sending.begin(context)
         stage = .sending
@@ -385,15 +389,40 @@ public final class Forwarding {
             }
         } catch {
             if try context.hasRefusedIdentity(by: error) { return wait(for: .identity) }
-            guard case .upstreamFailed(.died) = error, context.exchange.upstream.isReused, maySendAgain else {
+            guard case .upstreamFailed(let failure) = error, let reason = reasonToRepeat(context, after: failure) else {
                 throw error
             }
-            context.exchange.record.trace?.endLeg(status: nil, error: "the kept connection had ended")
-            context.exchange.upstream.reset()
-            mayReuse = false
-            stage = .prepared
+            repeatRequest(context, because: reason)
         }
         return nil
+    }
+
+    /// Sends the request again, on another connection or stream.
+    private func repeatRequest(_ context: ForwardingContext, status: Int? = nil, because reason: String) {
+        context.exchange.record.trace?.endLeg(status: status, error: reason)
+        context.exchange.upstream.reset()
+        stage = .prepared
+    }
+
+    /// The reason to send a request again that got no response; nil if it may not be sent again.
+    private func reasonToRepeat(_ context: ForwardingContext, after failure: UpstreamConnection.Failure) -> String? {
+        switch failure {
+        case .died:
+            guard context.exchange.upstream.isReused, maySendAgain else { return nil }
+            mayReuse = false
+            return "the kept connection had ended"
+        case .unprocessed, .needsHTTP11, .unspeakable:
+            // The server has done nothing, so the method does not matter.
+            guard redials > 0, exchange.body.canBeSent else { return nil }
+            redials -= 1
+            switch failure {
+            case .needsHTTP11: context.origin.streams.noteNeedOfHTTP11(at: context.downstream.loop.now)
+            case .unspeakable: exchange.needsHTTP11 = true
+            default: return "the server had not processed the request"
+            }
+            return "the request needs HTTP/1.1"
+        case .timedOut, .invalid, .insecure, .reset: return nil
+        }
     }
 
     /// Whether the request goes out on another connection where a kept one was dead.
@@ -406,6 +435,14 @@ public final class Forwarding {
     }
 
     private func judge(_ context: ForwardingContext) -> Progress? {
+        if context.exchange.upstream.head.status == .misdirectedRequest, context.exchange.upstream.isStream,
+            context.exchange.upstream.isReused, mayReuse, exchange.body.canBeSent
+        {
+            // RFC 9110 section 15.5.20: any method may be tried on another connection.
+            mayReuse = false
+            repeatRequest(context, status: 421, because: "the connection is for other requests")
+            return nil
+        }
         context.exchange.credentials.learnableAnswer?.judge(context.exchange.upstream)
         if isRelayed, context.exchange.mayReadAhead { beginRest(context) }
         if let signing = context.exchange.credentials.signing, answersOrigin,
@@ -499,7 +536,7 @@ public final class Forwarding {
                 if !isReady { await context.exchange.credentials.challenges?.parent.loop?.prepared() }
                 sending.prepareForParent(context)
             }
-            do throws(Refusal) { return try await context.connect() } catch {
+            do throws(Refusal) { return try await context.connect(isNew: !mayReuse) } catch {
                 guard error.mayGoAnotherWay, !ways.isEmpty else { throw .refused(error) }
             }
         }
@@ -513,7 +550,8 @@ public final class Forwarding {
             return beginAgain()
         }
         disposal = upstream.beginDisposal(
-            upTo: Self.discardLimit, limits: context.policy.limits.response, within: Self.discardTime)
+            upTo: upstream.isStream ? Self.streamDiscardLimit : Self.discardLimit,
+            limits: context.policy.limits.response, within: Self.discardTime)
         stage = .disposing
     }
 
@@ -529,6 +567,8 @@ public final class Forwarding {
     }
 
     private func beginAgain() {
+        // A stream serves one request.
+        if exchange.upstream.isStream { exchange.upstream.reset() }
         (disposal, verdict) = (nil, nil)
         (mayReuse, stage) = (!opensTunnel, .prepared)
     }

@@ -45,7 +45,7 @@ final class ConcurrentUpload: WakeupCompanion {
         client = context.downstream.stream
         inbound = context.exchange.inbound
         self.upstream = upstream
-        idle = context.policy.timeouts.idle
+        idle = context.idleLimit
         wakeup = context.downstream.wakeup
         loop = context.downstream.loop
         wakeup.companion = self

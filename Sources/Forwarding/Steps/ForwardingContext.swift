@@ -36,6 +36,30 @@ public struct ForwardingContext {
         exchange.body.keepCopy(in: room)
     }
 
+    /// Keeps a copy of a body, as far as memory has room: the server of a shared connection may refuse any request
+    /// unprocessed, for instance because it closes the connection.
+    func keepBodyForStream() {
+        if case .length(let length) = exchange.body.framing, length > policy.limits.replayMemory { return }
+        exchange.body.keepCopy(in: memory)
+    }
+
+    /// Whether it is a call of gRPC on streams. It may be quiet for long: the connections are watched instead.
+    private var isCall: Bool { exchange.upstream.isStream && downstream.isMultiplexed && exchange.asksByGRPC }
+
+    /// The longest pause of a side in the middle of its message.
+    var idleLimit: Milliseconds { isCall ? Self.callLimit : policy.timeouts.idle }
+
+    /// The time for the head of the response.
+    var responseLimit: Milliseconds { isCall ? Self.callLimit : policy.timeouts.response }
+
+    /// The longest pause of both sides of a call.
+    private static let callLimit: Milliseconds = .hours(2)
+
+    /// The room for a copy of the request's body that needs no file.
+    var memory: ReplayRoom {
+        ReplayRoom(forPagesOf: policy.limits.replayMemory, policy.limits, in: downstream.shared.spool)
+    }
+
     /// The digest of the request's whole body, of which a copy is kept; see `RequestBody.digest`.
     public func bodyDigest(_ algorithm: DigestAlgorithm, mayLeaveOut: Bool) async throws(ExchangeFailure) -> [UInt8]? {
         do throws(RequestBody.Failure) {
@@ -83,8 +107,12 @@ public struct ForwardingContext {
         guard mayReuse, policy === downstream.upstreams.policy else { return false }
         if takeLogin(version, atParent: parentVersion) { return true }
         if version != nil || parentVersion != nil { return false }
-        guard let connection = takeIdle() else { return false }
-        attach(connection, isReused: true)
+        if origin.isSecure, offersHTTP2, let stream = origin.streams.take(under: terms) {
+            attach(stream.connection, isReused: stream.isReused)
+        } else {
+            guard let connection = takeIdle() else { return false }
+            attach(connection, isReused: true)
+        }
         exchange.record.upstream = .reused
         return true
     }
@@ -127,9 +155,6 @@ public struct ForwardingContext {
     private func note(_ connection: OriginConnection) {
         if let security = connection.security { exchange.record.security = security.record }
     }
-
-    /// Connects by the path that the request takes.
-    public func connect() async throws(Refusal) { attach(try await openConnection(), isReused: false) }
 
     /// Whether a parent may have stopped reading. Squid says that it keeps the connection of a `407`, but never reads
     /// on if the request had a large body, even one that it had not asked for yet.
@@ -428,7 +453,7 @@ public struct ForwardingContext {
     func keepBodyForIdentity() {
         let upstream = exchange.upstream
         if upstream.hasShownIdentity, upstream.peerSecurity?.hasIdentityNews == false { return }
-        exchange.body.keepCopy(in: room)
+        exchange.body.keepCopy(in: exchange.asksByGRPC ? memory : room)
     }
 
     /// Whether the server has refused a certificate, so that another connection may succeed.
@@ -509,6 +534,7 @@ public struct ForwardingContext {
     func noteSecurity() {
         let upstream = exchange.upstream
         if origin.isSecure, let security = upstream.security {
+            if upstream.isStream { upstream.head.note(.http2) }
             if security.hasIdentityNews { noteIdentity(on: security) }
             exchange.record.security = security.record
         } else if upstream.hasSecureParent, let security = upstream.peerSecurity {

@@ -103,6 +103,11 @@ struct RequestSending: ~Copyable {
     mutating func prepareForParent(_ context: ForwardingContext) {
         let body = context.exchange.body
         guard !body.isEmpty else { return }
+        // Its servers know no `Expect`, and a long call needs no file.
+        if context.exchange.asksByGRPC {
+            body.keepCopy(in: context.memory)
+            return
+        }
         body.keepCopy(in: context.room)
         var isSmall = false
         if case .length(let length) = body.framing { isSmall = length <= context.policy.limits.replayMemory }
@@ -128,6 +133,8 @@ struct RequestSending: ~Copyable {
         let (exchange, held) = (context.exchange, Expectation.heldByOrigins)
         if exchange.body.isEmpty { return }
         context.keepBodyForIdentity()
+        // By HTTP/2, certificates belong to the handshake.
+        if exchange.upstream.isStream { return }
         if exchange.upstream.hasShownIdentity || exchange.request.expectsContinue { return }
         if case .length(let length) = exchange.body.framing, length <= held { return }
         expectation.isForIdentity = true
@@ -206,7 +213,7 @@ struct RequestSending: ~Copyable {
 
     private mutating func begin(_ context: ForwardingContext, bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
         writeHead(context, bodyDigest: bodyDigest, parentDigest: parentDigest)
-        context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.response)
+        context.exchange.upstream.stream?.setDeadline(after: context.responseLimit)
         stage = .head
     }
 
@@ -257,7 +264,7 @@ struct RequestSending: ~Copyable {
                 }
                 // An interim response gives the origin no more time.
                 let passed = context.downstream.loop.now.time(since: sentAt)
-                let limit = context.policy.timeouts.response - passed
+                let limit = context.responseLimit - passed
                 guard limit > 0 else { throw .upstreamFailed(.timedOut) }
                 passInterimHead(context)
                 stream.setDeadline(after: limit)
@@ -291,7 +298,7 @@ struct RequestSending: ~Copyable {
     private mutating func awaitResponse(_ context: ForwardingContext) {
         if stage != .head {
             context.downstream.stream.setDeadline(after: nil)
-            context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.response)
+            context.exchange.upstream.stream?.setDeadline(after: context.responseLimit)
         }
         context.downstream.notice(context.exchange)
         sentAt = context.downstream.loop.now
@@ -429,7 +436,7 @@ struct RequestSending: ~Copyable {
                 if !stream.hasInput() { return try wait(context, for: stream, not: client) { .upstream($0) } }
             }
             client.setDeadline(after: nil)
-            stream.setDeadline(after: context.policy.timeouts.response)
+            stream.setDeadline(after: context.responseLimit)
             stage = .interrupted
             return nil
         }
@@ -442,7 +449,7 @@ struct RequestSending: ~Copyable {
     ) throws(ExchangeFailure) -> Step {
         do throws(IOError) { try side.check() } catch { throw ExchangeFailure(failure(error)) }
         other.setDeadline(after: nil)
-        side.setDeadline(after: context.policy.timeouts.idle)
+        side.setDeadline(after: context.idleLimit)
         return .awaitsEvent
     }
 

@@ -129,7 +129,7 @@ public struct ResponseRelay: ~Copyable {
         }
         guard try flush(context) else { return .awaitsEvent }
         if finishesUpload(context) {
-            context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.idle)
+            context.exchange.upstream.stream?.setDeadline(after: context.idleLimit)
             stage = .finishingUpload
         } else {
             stage = .endingUpload
@@ -342,7 +342,7 @@ public struct ResponseRelay: ~Copyable {
         case .awaitsCopy: return .awaitsCopy
         case .awaitsUpstream:
             context.downstream.stream.setDeadline(after: nil)
-            context.exchange.upstream.stream?.setDeadline(after: context.policy.timeouts.idle)
+            context.exchange.upstream.stream?.setDeadline(after: context.idleLimit)
             return .awaitsEvent
         }
     }

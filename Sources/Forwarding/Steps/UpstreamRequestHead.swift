@@ -36,6 +36,7 @@ struct UpstreamRequestHead {
         let places = Self.mayHavePlaces(exchange) ? PlacedCredential(of: exchange) : nil
         let writer = exchange.beginHead(as: rewrite, to: places?.target, through: upgrade(to: destination))
         places?.write(to: writer, of: exchange)
+        if exchange.upstream.isStream { writeForStream(exchange, places, with: writer) }
         if let challenges = exchange.credentials.challenges {
             Self.authorize(exchange, by: challenges, bodyDigest, atParent: parentDigest, in: field, with: writer)
         }
@@ -47,6 +48,29 @@ struct UpstreamRequestHead {
         }
         if let trace = exchange.record.trace { Self.begin(trace, of: exchange, with: writer) }
         writer.end()
+    }
+
+    /// Writes what servers of HTTP/2 get in addition: whether the client takes trailers, which gRPC wants to know (RFC 9110
+    /// section 10.1.4). Keeps placed credentials out of the tables that requests share.
+    private func writeForStream(_ exchange: Exchange, _ places: PlacedCredential?, with writer: borrowing HeadWriter) {
+        if let names = places?.fieldNames(of: exchange) { exchange.upstream.hide(fields: names) }
+        guard exchange.request.fields.present.contains(.te) else { return }
+        let head = exchange.headBytes
+        let takesTrailers = exchange.request.fields.contains { field in
+            field.known == .te && Self.names(head.readable.extracting(field.value), "trailers")
+        }
+        if takesTrailers { writer.field("TE", "trailers" as StaticString) }
+    }
+
+    /// Whether the list has that word as an element.
+    private static func names(_ list: Span<UInt8>, _ word: StaticString) -> Bool {
+        var start = 0
+        while start < list.count {
+            let end = list.firstIndex(of: .comma, in: start..<list.count) ?? list.count
+            if list.extracting(list.trimmingBlanks(start..<end)).equalsIgnoringCase(word) { return true }
+            start = end + 1
+        }
+        return false
     }
 
     private static func mayHavePlaces(_ exchange: Exchange) -> Bool {
@@ -110,13 +134,7 @@ struct UpstreamRequestHead {
         return exchange.request.fields.contains { field in
             guard field.known == .acceptEncoding else { return false }
             let value = head.readable.extracting(field.value)
-            var start = 0
-            while start < value.count {
-                let end = value.firstIndex(of: .comma, in: start..<value.count) ?? value.count
-                if value.extracting(value.trimmingBlanks(start..<end)).equalsIgnoringCase("gzip") { return true }
-                start = end + 1
-            }
-            return false
+            return names(value, "gzip")
         }
     }
 

@@ -40,6 +40,9 @@ public final class ResponseHead {
         isMended = false
     }
 
+    /// Notes the version by which the server spoke, if the parsed text was made from another one.
+    public func note(_ version: Version) { self.version = version }
+
     /// Continues parsing, from a buffer that begins with the head. A head of an old server is replaced in the buffer by
     /// its correct form, which is then parsed.
     public func parse(_ buffer: ByteBuffer, answering method: Method) throws(HTTPError) -> HeadProgress {

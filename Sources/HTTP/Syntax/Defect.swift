@@ -101,7 +101,7 @@ extension Defect: CustomStringConvertible {
         case .statusOutOfRange: "the status code is not between 100 and 599"
         case .malformedVersion: "the start line does not name an HTTP version"
         case .unsupportedVersion: "the HTTP version is not supported"
-        case .onlyHTTP2: "the server speaks only HTTP/2, which this proxy does not support"
+        case .onlyHTTP2: "the server speaks only HTTP/2, which it has not offered by TLS (ALPN)"
         case .malformedTarget: "the request target is malformed"
         case .fragmentInTarget: "the request target has a fragment"
         case .rawBytesInTarget: "the request target has bytes that must be percent-encoded"

@@ -165,7 +165,7 @@ struct Interception {
     }
 
     /// Whether the client may choose HTTP/2. Not inside a stream, whose connection has it already.
-    private var offersHTTP2: Bool { opening.destination.route.offersHTTP2 && downstream.stream.socket != nil }
+    private var offersHTTP2: Bool { opening.destination.route.http2.isForClients && downstream.stream.socket != nil }
 
     /// The names by which the client may check the proxy's certificate. The first is the client's own: if it wrote an
     /// IPv4 address as `::ffff:10.0.0.7`, it looks for those 16 bytes.
@@ -188,9 +188,9 @@ struct Interception {
         let connection = try await opening.destination.byFirstWay { (way: UpstreamPath) async throws(Refusal) in
             exchange.way = way
             exchange.record.parent = way.parent?.figures
-            return try await context.openConnection()
+            return try await context.openConnection(offeringHTTP2: context.offersHTTP2)
         }
-        connection.rest(for: ResponseRelay.keptFor)
+        context.keep(connection)
         return connection.security?.chain.leaf
     }
 }

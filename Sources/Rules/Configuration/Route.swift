@@ -26,6 +26,19 @@ extension Configuration {
             }
         }
 
+        /// The sides with which HTTP/2 may be spoken.
+        public enum HTTP2: String, Sendable, CaseIterable {
+            case yes
+            case no
+            /// Allowed for clients in an intercepted tunnel alone.
+            case clients
+            /// Allowed for origins alone, by TLS.
+            case origins
+
+            public var isForClients: Bool { self == .yes || self == .clients }
+            public var isForOrigins: Bool { self == .yes || self == .origins }
+        }
+
         public let host: HostPattern
         /// The port; nil for every port.
         public let port: UInt16?
@@ -38,8 +51,7 @@ extension Configuration {
         /// The TLS terms; nil if the route sets none.
         public let tls: TLSTerms?
         public let trace: Trace
-        /// Whether clients may choose HTTP/2 in an intercepted tunnel.
-        public var offersHTTP2 = true
+        public var http2 = HTTP2.yes
         /// The parents; nil if the origin is connected to directly.
         public internal(set) var parentList: ParentList?
         public let rule: RuleReference

@@ -166,10 +166,13 @@ public struct Explanation: Sendable {
         public let terms: TLSTerms?
         public let trust: Challenge
         public let certificate: Challenge
+        /// Whether a rule names NTLM or Negotiate for the server.
+        let namesLogin: Bool
 
         /// - Parameter request: the request as the origin gets it.
         init(_ request: ExplainedRequest, terms: TLSTerms?, rules: RuleSet) {
             self.terms = terms
+            namesLogin = rules.namesLogin(host: request.host.utf8Span.span, port: request.port)
             var query = request.query(method: .serverTrust)
             query.findings = request.findings
             trust = Self.challenge(query, isKnown: !request.findings.isEmpty, rules)

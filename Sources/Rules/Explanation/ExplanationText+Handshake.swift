@@ -3,6 +3,7 @@ import Model
 /// The lines about the TLS connection to the origin.
 extension ExplanationText {
     mutating func addHandshake(_ handshake: Explanation.Handshake) {
+        add("http/2", http2Words(handshake))
         if let terms = handshake.terms {
             let version: String? =
                 switch (terms.minimum, terms.maximum) {
@@ -16,6 +17,20 @@ extension ExplanationText {
         }
         addTrust(handshake.trust)
         addCertificate(handshake.certificate)
+    }
+
+    /// The sides to which the proxy offers HTTP/2.
+    private func http2Words(_ handshake: Explanation.Handshake) -> String {
+        let route = explanation.route
+        let seesClient = explanation.request.isInTunnel || explanation.request.opensTunnel
+        var words: [String] = []
+        if seesClient { words.append(route.http2.isForClients ? "offered to the client" : "not offered to the client") }
+        if handshake.namesLogin {
+            words.append("not offered to the server: a rule names NTLM or Negotiate, which need HTTP/1.1")
+        } else {
+            words.append(route.http2.isForOrigins ? "offered to the server" : "not offered to the server")
+        }
+        return words.joined(separator: ", ")
     }
 
     private mutating func addTrust(_ challenge: Explanation.Handshake.Challenge) {

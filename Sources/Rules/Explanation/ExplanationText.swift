@@ -169,7 +169,7 @@ struct ExplanationText {
         if route.upgrade != nil { words.append("upgrade") }
         if route.decodesContent { words.append("decode") }
         if route.trace != .no { words.append("trace \(route.trace.rawValue)") }
-        if !route.offersHTTP2 { words.append("http2 no") }
+        if route.http2 != .yes { words.append("http2 \(route.http2.rawValue)") }
         if let parentList = route.parentList { words.append("via \(parentList.words)") }
         let what = words.joined(separator: ", ")
         return route.rule.map { "\(what), by route \($0.name ?? "") (\($0.place))" }

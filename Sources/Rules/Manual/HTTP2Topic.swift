@@ -1,21 +1,44 @@
 extension ManualTopic {
     static let http2 = ManualTopic(
-        "http2", "clients that speak HTTP/2",
+        "http2", "HTTP/2 with clients and servers, and gRPC",
         """
         Clients can speak HTTP/2 to the proxy where they use TLS with it: at listeners with `tls`, and in intercepted tunnels.
-        To allow HTTP/1.1 alone, write `http2 no` behind `tls`, or in the route:
+        The proxy speaks HTTP/2 with servers of https that choose it. Each side chooses in its TLS handshake (ALPN), so a
+        client of HTTP/1.1 can use a server of HTTP/2, and the reverse. To allow HTTP/1.1 alone, write `http2 no` behind
+        `tls`, or in the route. A route can also allow HTTP/2 for one side:
 
             listen 0.0.0.0:3130 tls certificate proxy.pem key proxy.key http2 no
             route *.corp.example.com { intercept; http2 no }
-
-        The client chooses the protocol in its TLS handshake (ALPN). The proxy asks servers by HTTP/1.1.
+            route old.example.com { intercept; http2 clients }
+            route new.example.com { intercept; http2 origins }
 
         Each stream is a request of its own. Its 401 is answered, its login at the proxy (407) is checked, and its line is in
-        the log, with `"http":"2"`. In the format common or combined the line says HTTP/2.0. The field `Via` says 2.
+        the log, with `"http":"2"` for the client's side and `"upstream_http":"2"` for the server's. In the format common or
+        combined the line says HTTP/2.0. The field `Via` says 2 for a message that came by HTTP/2.
 
         Clients can open a WebSocket on a stream (RFC 8441). The proxy asks the server for it by HTTP/1.1.
 
-        Some requests need HTTP/1.1:
+        = servers
+        The requests of all clients share few connections with a server, and each is a stream. A request that the server has
+        not processed is sent again with any method: after GOAWAY, REFUSED_STREAM or a 421. Up to 64 KiB of content are
+        kept for that (`limits { replay-memory }`). After a lost connection, only idempotent requests are sent again. A
+        server that sends nothing for 15 seconds while a request waits must answer a PING within 10 seconds.
+
+        Some requests use HTTP/1.1: logins by NTLM and Negotiate, WebSockets, and requests that the server refuses with
+        HTTP_1_1_REQUIRED. Apache does that where a folder wants a client certificate. The proxy then asks that server by
+        HTTP/1.1 for 10 minutes. The proxy's own requests, such as those for tokens, use HTTP/1.1,
+        and so do requests to servers without TLS, and those that a parent makes for the proxy.
+
+        = gRPC
+        Calls of gRPC pass through an intercepted tunnel in both directions at once, with their trailers. A rule can give them
+        a credential; most servers of gRPC send no challenge, so it needs `preempt always`:
+
+            credential api { token file /etc/attache/api.token }
+            challenge { host grpc.example.com; secure yes; method bearer; preempt always; use api }
+            route grpc.example.com { intercept }
+
+        A call may be quiet for 2 hours; `timeouts idle` and `timeouts response` do not end it. gRPC without TLS passes
+        unchanged in a tunnel, and cannot get a credential.
 
         = NTLM and Negotiate of the client itself
         Such a login belongs to a connection, and streams share theirs. The proxy resets the stream with HTTP_1_1_REQUIRED. curl
@@ -27,14 +50,14 @@ extension ManualTopic {
         = https in a CONNECT stream
         A client may open tunnels by CONNECT on a stream. If such a tunnel is intercepted, the requests inside are HTTP/1.1.
 
-        = gRPC
-        Servers of gRPC need HTTP/2, so requests to them fail. Use a route without `intercept` for them.
-
-        A connection carries up to 100 streams at once (`limits { streams N }`). A thread carries 2000, and 500 of one client
-        address (`limits { exchanges N }`). More are refused with REFUSED_STREAM, and clients send them again. A client that
-        resets many streams, or sends many useless or malformed frames, loses its connection with ENHANCE_YOUR_CALM. The proxy
-        writes a message for the operator, at most one each minute. The metrics attache_http2_streams_total, attache_http2_resets_total and
-        attache_http2_floods_total count streams, resets and such connections.
+        = limits
+        A connection of a client carries up to 100 streams at once (`limits { streams N }`). A thread carries 2000, and 500 of
+        one client address (`limits { exchanges N }`). More are refused with REFUSED_STREAM, and clients send them again. A
+        client that resets many streams, or sends many useless or malformed frames, loses its connection with
+        ENHANCE_YOUR_CALM. The proxy writes a message for the operator, at most one each minute. The metrics
+        attache_http2_streams_total, attache_http2_resets_total and attache_http2_floods_total count streams, resets and such
+        connections of clients; attache_upstream_http2_connections_total and attache_upstream_http2_streams_total count
+        those of servers.
 
         A malformed request gets a 400, or a reset of its stream. The other streams of the connection go on.
         """)

@@ -87,8 +87,9 @@ extension RouteReader.Word {
             "", example: "route legacy.example.com:8080 { decode }",
             "Decode gzip and deflate bodies for clients that did not ask for such bodies."),
         .http2: DirectiveManual(
-            "yes|no", default: "yes", example: "route *.corp.example.com { intercept; http2 no }",
-            "Whether clients may choose HTTP/2 in an intercepted tunnel. See 'attache help http2'."),
+            "yes|no|clients|origins", default: "yes", example: "route *.corp.example.com { intercept; http2 no }",
+            "Who may use HTTP/2: clients in an intercepted tunnel, origins of https, or both. See 'attache help http2'."
+        ),
         .tls: DirectiveManual(
             "minimum VERSION | maximum VERSION | revocation FILE …",
             example: """

@@ -21,7 +21,7 @@ extension RouteReader {
             case .upgrade: .optional("a port")
             case .tls: .some("'minimum' or 'maximum' and a version, or 'revocation' and paths", .path, repeats: true)
             case .trace: .one("'continue', 'start' or 'no'")
-            case .http2: .one("'yes' or 'no'")
+            case .http2: .one("'yes', 'no', 'clients' or 'origins'")
             case .via: .some("the names of parents")
             }
         }
@@ -65,7 +65,7 @@ struct RouteReader: BlockReader {
                 host: pattern, port: port, action: action ?? .tunnel, upgrade: upgrade.flatMap(upgradedPort),
                 decodesContent: inner.contains { $0.name == .decode }, tls: tls,
                 trace: inner.first { $0.name == .trace }.flatMap(trace) ?? .no,
-                offersHTTP2: inner.first { $0.name == .http2 }?.values.first.flatMap(parse.yesOrNo) ?? true,
+                http2: inner.first { $0.name == .http2 }.flatMap(http2) ?? .yes,
                 parentList: nil,
                 rule: context.reference(value.text, directive.node)))
         draft.routes.append(value.range)
@@ -73,6 +73,10 @@ struct RouteReader: BlockReader {
 
     private func trace(_ directive: Directive<RouteReader.Word>) -> Configuration.Route.Trace? {
         directive.values.first.flatMap { parse.keyword($0, Configuration.Route.Trace.self) }
+    }
+
+    private func http2(_ directive: Directive<RouteReader.Word>) -> Configuration.Route.HTTP2? {
+        directive.values.first.flatMap { parse.keyword($0, Configuration.Route.HTTP2.self) }
     }
 
     private func upgradedPort(_ directive: Directive<RouteReader.Word>) -> Configuration.Route.Upgrade? {

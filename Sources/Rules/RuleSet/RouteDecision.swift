@@ -10,8 +10,7 @@ public final class RouteDecision: Sendable {
     /// The TLS terms; nil for the defaults.
     public let tls: TLSTerms?
     public let trace: Configuration.Route.Trace
-    /// Whether clients may choose HTTP/2 in an intercepted tunnel.
-    public let offersHTTP2: Bool
+    public let http2: Configuration.Route.HTTP2
     /// The parents; nil if the origin is connected to directly.
     public let parentList: ParentList?
     /// The rule; nil if no route matched, and the request is forwarded as it is.
@@ -23,7 +22,7 @@ public final class RouteDecision: Sendable {
         decodesContent = route.decodesContent
         tls = route.tls
         trace = route.trace
-        offersHTTP2 = route.offersHTTP2
+        http2 = route.http2
         parentList = route.parentList
         rule = route.rule
     }
@@ -34,7 +33,7 @@ public final class RouteDecision: Sendable {
         decodesContent = false
         tls = nil
         trace = .no
-        offersHTTP2 = true
+        http2 = .yes
         parentList = nil
         rule = nil
     }

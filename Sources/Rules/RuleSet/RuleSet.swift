@@ -209,6 +209,21 @@ extension RuleSet {
         speaks(of: .clientCertificates) && first(.clientCertificate, host, port, isProxy) { _ in true } != nil
     }
 
+    /// Whether a rule that answers challenges of that origin names NTLM or Negotiate, whose logins belong to a connection.
+    public func namesLogin(host: Span<UInt8>, port: UInt16) -> Bool {
+        guard speaks(of: .challenges) else { return false }
+        for method in [AuthenticationMethod.ntlm, .negotiate]
+        where first(
+            method, host, port, false,
+            where: { number in
+                gates[number].actsOnChallenge && matchers[number].predicates.method.written?.contains(method) == true
+            }) != nil
+        {
+            return true
+        }
+        return false
+    }
+
     /// Whether a rule about that server's trust, or about a certificate to show to it, depends on the client. If so, a
     /// connection made for one client does not serve another.
     public func trustDependsOnClient(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {

@@ -74,6 +74,10 @@ final class ClientRole {
     ///   0 to end the connection.
     func identityWanted(on connection: OpaquePointer) -> Int32 {
         if isSilent { return -1 }
+        if TLSConnection.owning(connection).forbidsLaterIdentity {
+            cause = .peer(reason: "the server asked for a certificate behind the handshake, which HTTP/2 forbids")
+            return 0
+        }
         SSL_certs_clear(connection)
         let issuers = SSL_get0_peer_CA_list(connection)
         let names = (0..<max(0, tls_name_count(issuers))).compactMap { place in

@@ -406,6 +406,13 @@ extension TLSConnection {
         return UnsafeBufferPointer(start: name, count: Int(count)).span.equals("h2" as StaticString)
     }
 
+    /// Whether the server may no longer ask for a certificate (RFC 9113 section 9.2, RFC 8740): its answer could not be told
+    /// to a request.
+    var forbidsLaterIdentity: Bool {
+        guard case .open = state else { return false }
+        return speaksHTTP2
+    }
+
     public var isResumed: Bool { tls_was_resumed(handle) }
 
     /// A client's certificates; after a resumed session only the client's own.

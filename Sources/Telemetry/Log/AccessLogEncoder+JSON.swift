@@ -123,6 +123,7 @@ extension AccessLogEncoder {
 
     private func append(_ security: SecurityRecord, isResumed: Bool, to line: ByteBuffer) {
         line.append(key: #","tls":""#, token: security.version)
+        if security.speaksHTTP2 { line.append(#","upstream_http":"2""#) }
         if isResumed { line.append(#","tls_resumed":true"#) }
         line.append(key: #","trust_findings":""#, string: security.trustFindings)
         line.append(key: #","trust_rule":"#, rule: security.trustRule)

@@ -294,6 +294,9 @@ public enum Counter: Int, CaseIterable, Sendable {
     /// Successful TLS handshakes with origins, by whether a session was resumed.
     case upstreamHandshakesFull
     case upstreamHandshakesResumed
+    /// HTTP/2 connections with origins, and their streams.
+    case upstreamHTTP2Connections
+    case upstreamHTTP2Streams
     case clientHandshakesFull
     case clientHandshakesResumed
     case clientHandshakesFailed

@@ -121,6 +121,8 @@ public struct MetricsPage {
         append(.upstreamConnectionsOpened, .upstreamOpened)
         append(.upstreamConnectionsReused, .upstreamReused)
         page.append(.upstreamConnectionsIdle, loops.reduce(0) { $0 &+ $1.idleConnections })
+        append(.upstreamHTTP2Connections, .upstreamHTTP2Connections)
+        append(.upstreamHTTP2Streams, .upstreamHTTP2Streams)
         append(.tunnels, .tunnelsOpened)
         append(.tunnelsIntercepted, .tunnelsIntercepted)
         append(open: .tunnelsOpen, .tunnelsOpened, .tunnelsClosed)

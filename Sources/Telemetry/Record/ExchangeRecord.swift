@@ -386,18 +386,21 @@ public final class SecurityRecord: Sendable {
     public let isException: Bool
     /// The name of the credential whose certificate was shown to the origin.
     public let identity: String?
+    /// Whether both sides have agreed on HTTP/2.
+    public let speaksHTTP2: Bool
     /// The old version of TLS, if it is one.
     public let dated: WeakMechanisms
 
     public init(
         version: StaticString? = nil, trustFindings: String? = nil, trustRule: RuleReference? = nil,
-        isException: Bool = false, identity: String? = nil
+        isException: Bool = false, identity: String? = nil, speaksHTTP2: Bool = false
     ) {
         self.version = version
         self.trustFindings = trustFindings
         self.trustRule = trustRule
         self.isException = isException
         self.identity = identity
+        self.speaksHTTP2 = speaksHTTP2
         dated =
             switch version.map({ "\($0)" }) {
             case "1.0": .tls10

@@ -95,6 +95,7 @@ public final class RequestTrace {
         var leg = TraceSpan(id: id, name: method, kind: .client, start: now, end: now)
         if legs > 0 { leg.add("http.request.resend_count", legs) }
         leg.add("attache.parent", record.parent?.parent.label)
+        if record.security?.speaksHTTP2 == true { leg.add("network.protocol.version", "2") }
         awaitsJudgement = record.attempts > attempts
         if awaitsJudgement {
             leg.add("attache.answer.scheme", record.scheme.map { "\($0.token)" })

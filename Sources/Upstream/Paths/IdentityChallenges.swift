@@ -104,7 +104,7 @@ extension UpstreamConnection {
             if let stream, stream.tls?.failure != nil, case .failed = stream.tryRead(into: inbound) {
                 reason = stream.tls?.failure
             }
-        case .timedOut, .invalid: break
+        case .timedOut, .invalid, .unprocessed, .needsHTTP11, .unspeakable, .reset: break
         }
         switch reason {
         case .alert(let alert)? where alert.refusesCertificate && security.shownIdentity != nil:

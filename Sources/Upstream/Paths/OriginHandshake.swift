@@ -22,6 +22,8 @@ public struct OriginHandshake {
     public var identities: IdentityChallenges?
     /// The trace of the request that needs the connection.
     public var trace: RequestTrace?
+    /// Whether the server may choose HTTP/2.
+    public var offersHTTP2 = false
     public let origin: UpstreamServer
     public let terms: ConnectionTerms
 
@@ -162,7 +164,9 @@ public struct OriginHandshake {
     // MARK: - The server's certificate
 
     private func context() throws(HandshakeError) -> ClientTLSContext {
-        do throws(TLSError) { return try .shared(for: ClientTLSSettings(tls)) } catch { throw .tls(error) }
+        do throws(TLSError) { return try .shared(for: ClientTLSSettings(tls, offersHTTP2: offersHTTP2)) } catch {
+            throw .tls(error)
+        }
     }
 
     private func revocationLists() throws(Refusal) -> RevocationLists? {

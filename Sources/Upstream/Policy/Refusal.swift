@@ -175,7 +175,7 @@ extension Refusal {
         case .alert(.noApplicationProtocol):
             self.init(
                 .badGateway, .tlsAlertReceived,
-                "\(peer) does not speak HTTP/1.1, only HTTP/2, which this proxy does not support: it stopped the TLS connection (no application protocol)"
+                "\(peer) does not speak HTTP/1.1, only HTTP/2, which this request may not use: see 'attache help http2' (no application protocol)"
             )
             alert = .noApplicationProtocol
         case .alert(let alert):

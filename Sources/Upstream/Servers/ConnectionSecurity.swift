@@ -11,6 +11,7 @@ public final class ConnectionSecurity {
     let grant: TrustGrant
     private let version: StaticString
     public let isResumed: Bool
+    private let speaksHTTP2: Bool
     /// The choice of certificates for this connection; nil if it carries a request of the proxy itself, which brings
     /// its own.
     let choice: IdentityChoice?
@@ -37,7 +38,9 @@ public final class ConnectionSecurity {
             case .v12?: "1.2"
             case .v13?, nil: "1.3"
             }
-        last = SecurityRecord(version: version, grant, identity: earlier?.version.name)
+        speaksHTTP2 = connection.speaksHTTP2
+        last = SecurityRecord(
+            version: version, grant, identity: earlier?.version.name, speaksHTTP2: speaksHTTP2)
     }
 
     /// The credential whose certificate the server has seen.
@@ -60,17 +63,18 @@ public final class ConnectionSecurity {
     public var record: SecurityRecord {
         if let choice, choice.requests != requests {
             requests = choice.requests
-            last = SecurityRecord(version: version, grant, identity: shownIdentity?.version.name)
+            last = SecurityRecord(
+                version: version, grant, identity: shownIdentity?.version.name, speaksHTTP2: speaksHTTP2)
         }
         return last
     }
 }
 
 extension SecurityRecord {
-    fileprivate convenience init(version: StaticString, _ grant: TrustGrant, identity: String?) {
+    fileprivate convenience init(version: StaticString, _ grant: TrustGrant, identity: String?, speaksHTTP2: Bool) {
         self.init(
             version: version, trustFindings: grant.words, trustRule: grant.rule, isException: grant.isException,
-            identity: identity)
+            identity: identity, speaksHTTP2: speaksHTTP2)
     }
 }
 

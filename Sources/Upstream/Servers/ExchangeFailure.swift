@@ -35,6 +35,14 @@ extension Refusal {
             self.init(.gatewayTimeout, .httpResponseTimeout, "\(peer) did not answer in time")
         case .invalid(let error): self.init(error)
         case .insecure(let error): self.init(error, peer: peer)
+        case .unprocessed:
+            self.init(.badGateway, .connectionTerminated, "\(peer) closed the connection before it read the request")
+        case .needsHTTP11:
+            self.init(.badGateway, .httpProtocolError, "\(peer) takes this request by HTTP/1.1 only")
+        case .unspeakable:
+            self.init(.badGateway, .proxyInternalError, "the request cannot be sent by HTTP/2")
+        case .reset(let reason):
+            self.init(.badGateway, .connectionTerminated, "\(peer) ended the request without an answer (\(reason))")
         }
     }
 }

@@ -14,7 +14,11 @@ public final class IdlePool {
     }
     private let limit: Int
     let tlsPolicyEpoch: TLSPolicyEpoch
-    private let metrics: Metrics
+    let metrics: Metrics
+    /// How often `closeAll` has ended what an older policy allowed.
+    private(set) var policies = 0
+    /// The HTTP/2 connections of the loop, with those in use.
+    private var sharing: [ObjectIdentifier: SharedConnection] = [:]
 
     init(
         limit: Int, tlsPolicyEpoch: TLSPolicyEpoch = TLSPolicyEpoch(stored: StoredCredentials()),
@@ -53,8 +57,11 @@ public final class IdlePool {
         return count
     }
 
+    /// Closes all idle connections. Those that streams share get no new ones.
     public func closeAll() {
+        policies += 1
         while let oldest { evict(oldest) }
+        for connection in sharing.values { connection.retire() }
     }
 
     /// Closes the connections that no request can use since a certificate or an exception has changed.
@@ -62,7 +69,13 @@ public final class IdlePool {
         for entry in resting.entries {
             if let connection = entry as? OriginConnection, !isCurrent(connection.terms) { evict(connection) }
         }
+        for connection in sharing.values where !isCurrent(connection.terms) { connection.retire() }
     }
+
+    /// Takes an HTTP/2 connection into the list of the loop, until `leave(sharing:)`.
+    func enter(sharing connection: SharedConnection) { sharing[ObjectIdentifier(connection)] = connection }
+
+    func leave(sharing connection: SharedConnection) { sharing.removeValue(forKey: ObjectIdentifier(connection)) }
 
     /// Whether a connection made under these terms can still serve a request: no certificate or exception has changed
     /// since.

@@ -1,6 +1,7 @@
 import Bytes
 import IO
 import Synchronization
+import TLS
 import Transport
 
 /// A connection to an origin, with everything that decides whom it may serve. While idle it is listed in its loop's
@@ -21,9 +22,18 @@ public final class OriginConnection: IntrusiveLRU.Entry {
         case gateway(OriginConnection.GatewayOutcome)
         /// The connection may serve no other request.
         case forOneRequest
+        /// A stream of an HTTP/2 connection that others share. It serves one request, and never a login.
+        case stream(SharedStream)
+    }
+
+    /// A stream of an HTTP/2 connection, which only its connection makes.
+    public struct SharedStream {
+        let channel: OriginStream
     }
 
     private let kind: Kind
+    /// Whether it is a stream of an HTTP/2 connection.
+    let isStream: Bool
     /// The login at the origin, complete or in progress; nil: the connection may serve any client.
     public private(set) var login: ConnectionLogin?
     /// The login at the parent. Without a login at the origin, requests for any origin may use the connection to the
@@ -35,11 +45,36 @@ public final class OriginConnection: IntrusiveLRU.Entry {
         parentSecurity: ConnectionSecurity? = nil, kind: Kind = .ordinary
     ) {
         self.kind = kind
+        isStream = if case .stream = kind { true } else { false }
         self.stream = stream
         self.peer = peer
         self.terms = terms
         self.security = security
         self.parentSecurity = parentSecurity
+    }
+
+    /// Creates the connection of one request: a stream of a shared one.
+    convenience init(_ stream: OriginStream) {
+        let carrier = stream.shared.carrier
+        self.init(
+            stream: ByteStream(stream), to: carrier.peer, under: carrier.terms, security: carrier.security,
+            parentSecurity: carrier.parentSecurity, kind: .stream(SharedStream(channel: stream)))
+    }
+
+    /// The stream of a shared connection; nil for a connection of its own.
+    var sharedStream: OriginStream? {
+        if case .stream(let stream) = kind { stream.channel } else { nil }
+    }
+
+    /// The TLS with the server, also of a stream; nil without TLS.
+    var tls: TLSConnection? { sharedStream?.tls ?? stream.tls }
+
+    /// Whether both sides have agreed on HTTP/2 for the connection itself.
+    public var speaksHTTP2: Bool { stream.tls?.speaksHTTP2 ?? false }
+
+    /// The address of the server, or of the parent on the way to it.
+    public var peerAddress: IPAddress? {
+        (sharedStream?.shared.carrier.stream ?? stream).peerAddress?.address
     }
 
     /// Keeps the connection idle at its server, for any client, until another request takes it.
@@ -61,7 +96,10 @@ public final class OriginConnection: IntrusiveLRU.Entry {
 
     /// Whether the connection may serve another request.
     var mayBeKept: Bool {
-        if case .forOneRequest = kind { return false }
+        switch kind {
+        case .forOneRequest, .stream: return false
+        case .ordinary, .gateway: break
+        }
         return login?.mayFollow ?? true && parentLogin?.mayFollow ?? true
     }
 

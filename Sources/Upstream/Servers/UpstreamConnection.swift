@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import HTTP
+import HTTP2
 import IO
 import TLS
 import Transport
@@ -16,6 +17,14 @@ public final class UpstreamConnection {
         case invalid(HTTPError)
         /// TLS failed: the origin sent an alert, or broke the protocol.
         case insecure(TLSError)
+        /// The server has not processed the request, so that any request may be sent again.
+        case unprocessed
+        /// The server has not processed the request, and wants it by HTTP/1.1.
+        case needsHTTP11
+        /// The request cannot be said by HTTP/2.
+        case unspeakable
+        /// The server has reset the stream.
+        case reset(StreamReset)
     }
 
     public let head: ResponseHead
@@ -49,6 +58,14 @@ public final class UpstreamConnection {
         return connection.peer.isProxy ? connection.parentSecurity : connection.security
     }
     var peer: UpstreamServer? { connection?.peer }
+    /// Whether the connection is a stream of an HTTP/2 connection; meaningless without a connection.
+    public private(set) var isStream = false
+    /// The address of the server, or of the parent on the way to it.
+    public var peerAddress: IPAddress? { connection?.peerAddress }
+
+    /// Has no table of the connection keep the fields with these names, beside those that are known as secret.
+    /// - Parameter names: in lower case.
+    public func hide(fields names: [String]) { connection?.sharedStream?.stream.secretNames = names }
     /// Whether the connection to a parent uses TLS; meaningless without a connection.
     public private(set) var hasSecureParent = false
     /// The reason why a gateway gave no response; nil if it is not the gateway's fault.
@@ -56,6 +73,7 @@ public final class UpstreamConnection {
 
     public func attach(_ connection: consuming OriginConnection, isReused: Bool) {
         hasSecureParent = connection.parentSecurity != nil
+        isStream = connection.isStream
         self.connection = consume connection
         self.isReused = isReused
         kept.forget()
@@ -93,9 +111,11 @@ public final class UpstreamConnection {
 
     public func login(to origin: UpstreamServer) -> ConnectionLogin? { origin.isProxy ? parentLogin : login }
 
-    /// Whether the connection has no login, or exactly these. A nil version is the client's own login.
+    /// Whether the connection has no login, or exactly these. A nil version is the client's own login. A stream has none.
     public func serves(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {
-        (login.map { $0.version == version } ?? true) && (parentLogin.map { $0.version == parentVersion } ?? true)
+        if isStream { return version == nil && parentVersion == nil }
+        return (login.map { $0.version == version } ?? true)
+            && (parentLogin.map { $0.version == parentVersion } ?? true)
     }
 
     /// Prepares for the next head.
@@ -152,19 +172,27 @@ public final class UpstreamConnection {
     /// The failure when the connection ends too early.
     private var breach: Failure {
         if let failure = tlsFailure { return .insecure(failure) }
+        switch connection?.sharedStream?.stream.failure {
+        case nil, .lost?: break
+        case .unprocessed?: return .unprocessed
+        case .requiresHTTP11?: return .needsHTTP11
+        case .faultyRequest?: return .unspeakable
+        case .reset(let code)?: return .reset(StreamReset(code: code))
+        case .malformed(let defect)?: return .invalid(HTTPError(.upstream, defect))
+        }
         return inbound.isEmpty ? .died : .invalid(HTTPError(.upstream, .incomplete))
     }
 
     /// The failure of TLS; nil if TLS did not fail, or if only the connection was reset.
     private var tlsFailure: TLSError? {
-        switch stream?.tls?.failure {
+        switch connection?.tls?.failure {
         case nil, .truncated?, .transport?: nil
         case let failure?: failure
         }
     }
 
     /// Whether the origin was shown a certificate on this connection.
-    public var hasShownIdentity: Bool { stream?.tls?.identityAnswer == .shown }
+    public var hasShownIdentity: Bool { connection?.tls?.identityAnswer == .shown }
 
     /// Whether a part of the body was read in advance and not yet consumed.
     public var holdsBody: Bool { kept.map { $0.offset < $0.body.count } ?? false }
@@ -194,7 +222,12 @@ public final class UpstreamConnection {
         case .wouldBlock:
             do throws(IOError) { try stream.check() } catch { throw Self.failure(error) }
             return .awaitsUpstream
-        case .failed(let errno): throw Self.failure(stream.failure(errno, "cannot read"))
+        case .failed(let errno):
+            if case .reset(let code) = connection?.sharedStream?.stream.failure {
+                throw .cutShort(
+                    .connectionTerminated, "the origin reset its response (\(StreamReset(code: code)))")
+            }
+            throw Self.failure(stream.failure(errno, "cannot read"))
         }
     }
 

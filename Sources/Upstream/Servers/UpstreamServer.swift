@@ -28,10 +28,13 @@ public final class UpstreamServer: ChannelObserver {
     private var judge: RuleSet?
     private var judged = 0
     private var dependsOnClient = false
+    private var namesLogin = false
     private var maySeeIdentity = false
     private var hasException = false
     /// The time until which requests do not wait for `100 Continue` from this server.
     private var ignoresExpectationUntil = LoopInstant.zero
+
+    private var sharing: SharedConnections?
 
     private static let idleLimit = 128
     /// The time for which a missing `100 Continue` is remembered.
@@ -91,8 +94,15 @@ public final class UpstreamServer: ChannelObserver {
     /// Whether connections to the server depend on `TLSPolicyEpoch`.
     public func dependsOnTLSPolicy(by rules: RuleSet) -> Bool { maySeeIdentity(by: rules) || hasException }
 
+    /// Whether a rule answers this server by NTLM or Negotiate, whose logins belong to a connection.
+    public func namesLogin(by rules: RuleSet) -> Bool {
+        if judge !== rules { bring(before: rules) }
+        return namesLogin
+    }
+
     private func bring(before rules: RuleSet) {
         let (host, isProxy) = (host, isProxy)
+        namesLogin = rules.namesLogin(host: host.span, port: port)
         dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port, isProxy: isProxy)
         // Read before the store, so that a change meanwhile counts as a later one.
         judged = pool.tlsPolicyEpoch.number
@@ -121,8 +131,16 @@ public final class UpstreamServer: ChannelObserver {
         return name.isSpelling(of: host.span)
     }
 
-    /// Whether the server has idle connections.
-    var holdsConnections: Bool { !idle.isEmpty }
+    /// Whether the server has idle or shared connections.
+    var holdsConnections: Bool { !idle.isEmpty || sharing?.isEmpty == false }
+
+    /// The HTTP/2 connections with the server.
+    public var streams: SharedConnections {
+        if let sharing { return sharing }
+        let made = SharedConnections(in: pool, named: hostText)
+        sharing = made
+        return made
+    }
 
     /// Takes the connection under these terms that was used last, since the server has least likely closed it. It has
     /// no observer until the caller sets one.

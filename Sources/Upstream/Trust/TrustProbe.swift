@@ -121,8 +121,12 @@ public struct TrustProbe: Sendable {
 
 extension ClientTLSSettings {
     /// The settings for origins of a route; nil: of a route without terms for TLS.
-    init(_ terms: TLSTerms?) {
+    /// - Parameter offersHTTP2: whether the server may choose HTTP/2, which needs TLS 1.2.
+    init(_ terms: TLSTerms?, offersHTTP2: Bool = false) {
         let versions = terms?.versions ?? TLSTerms.defaultVersions
-        self.init(minimum: versions.lowerBound, maximum: versions.upperBound)
+        let mayOffer = offersHTTP2 && versions.lowerBound >= .v12
+        self.init(
+            minimum: versions.lowerBound, maximum: versions.upperBound,
+            applicationProtocols: mayOffer ? ["h2", "http/1.1"] : ["http/1.1"])
     }
 }

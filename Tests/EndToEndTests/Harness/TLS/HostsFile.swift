@@ -2,7 +2,7 @@
 enum HostsFile {
     /// Names beside those of the specimens.
     static let others = [
-        "other", "elsewhere", "apache", "client", "relay", "nowhere", "front", "client-refusing",
+        "other", "elsewhere", "apache", "client", "relay", "nowhere", "front", "client-refusing", "h2",
         "registry",
     ].map {
         $0 + ".example.test"

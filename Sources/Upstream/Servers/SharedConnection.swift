@@ -1,0 +1,306 @@
+import Bytes
+import HTTP
+import HTTP2
+import IO
+import Telemetry
+import Transport
+
+/// A connection to a server that speaks HTTP/2 (RFC 9113). Each of its streams carries one request, of any client whose
+/// terms are the same. A login never belongs to one.
+///
+/// It observes its socket itself. All bytes move in `advance`: an exchange only fills its stream and calls `schedule`, so
+/// that a batch of events causes one write.
+///
+/// Belongs to its loop.
+public final class SharedConnection: ChannelObserver {
+    /// The connection below, with its server, terms and trust. It is in the loop's `IdlePool` while no stream is open.
+    let carrier: OriginConnection
+    private let connection: ClientConnection
+    private let loop: EventLoop
+    private let metrics: Metrics
+    private let outbound = ByteBuffer(capacity: 0)
+    /// The streams that exchanges use.
+    private(set) var used = 0
+    /// Whether a stream has been given out before.
+    private var hasServed = false
+    /// Whether no more streams are given out.
+    private(set) var isRetired = false
+    private var isOver = false
+    /// Whether `advance` is due.
+    private var isScheduled = false
+    private var isAdvancing = false
+    /// Whether an exchange has changed its stream since the last bytes were made.
+    private var isDirty = false
+    /// The time since when the server has taken no bytes; nil while it takes them.
+    private var blockedSince: LoopInstant?
+    private var wait = Wait.none
+    /// The time when the last PING was sent; nil if the server has sent something beside its answer since.
+    private var lastPing: LoopInstant?
+    /// The time of the frame that answered it, as in `ClientConnection.lastFrame`.
+    private var answered: UInt64 = 0
+    /// The time when requests came after a rest, in nanoseconds.
+    private var began: UInt64 = 0
+
+    /// The event that the connection waits for, with a deadline.
+    private enum Wait {
+        case none
+        /// The next request.
+        case request
+        /// Any frame of the server.
+        case frame
+        /// The answer to a PING.
+        case pong
+    }
+
+    /// The time for which a connection without streams is kept.
+    private static let keptFor: Milliseconds = 30_000
+    /// The silence after which a server is asked by PING, and the time for its answer.
+    private static let silence: Milliseconds = 15_000
+    private static let patience: Milliseconds = 10_000
+    /// The pause between PINGs that are answered, while nothing else comes. Servers of gRPC end connections with more
+    /// than one in 5 minutes.
+    private static let pause: Milliseconds = 330_000
+    /// The longest time for which a server with requests may take no bytes.
+    private static let blockLimit: Milliseconds = 60_000
+    /// The time after which a connection whose server takes no bytes gets no more requests.
+    private static let stall: Milliseconds = 1000
+    /// The bytes that are made for one write.
+    private static let pieceLimit = 32 * 1024
+
+    /// - Parameter carrier: a connection on which TLS has agreed on HTTP/2.
+    /// - Throws: `ServerConnection.OutOfMemory`
+    init(
+        over carrier: OriginConnection, limits: Limits, on loop: EventLoop, countedBy metrics: Metrics
+    ) throws(ServerConnection.OutOfMemory) {
+        self.carrier = carrier
+        self.loop = loop
+        self.metrics = metrics
+        var settings = ClientConnection.Settings()
+        settings.limits = limits
+        connection = try ClientConnection(settings)
+        carrier.stream.rest(telling: self)
+        carrier.stream.setDeadline(after: nil)
+        metrics.add(to: .upstreamHTTP2Connections)
+    }
+
+    var terms: ConnectionTerms { carrier.terms }
+    private var stream: ByteStream { carrier.stream }
+    /// The time on the loop's clock, in nanoseconds.
+    private var now: UInt64 { loop.now.nanoseconds(since: .zero) }
+
+    // MARK: - Streams
+
+    /// The number of requests that it could serve at once.
+    var limit: Int { connection.limit(at: now) }
+
+    /// Whether another request can be sent on it now.
+    var hasRoom: Bool {
+        guard !isRetired, !isOver, !connection.isRetired, !connection.hasFailed, stream.channel.isOpen,
+            max(used, connection.running) < connection.limit(at: now), isJudged || used == 0
+        else { return false }
+        guard let blockedSince else { return true }
+        return loop.now.time(since: blockedSince) < Self.stall
+    }
+
+    /// Whether the server has accepted our certificate, if it has asked for one. TLS 1.3 tells that only behind the
+    /// handshake, and nginx by a response. Until then one request is alone, so that a refusal concerns no other.
+    private var isJudged: Bool {
+        guard let security = carrier.security, security.hasAskedForIdentity else { return true }
+        return connection.isProven && !security.hasIdentityNews
+    }
+
+    /// Gives out a stream for one request. Call it only if `hasRoom`.
+    func open() -> (OriginConnection, isReused: Bool) {
+        defer { hasServed = true }
+        if used == 0 { carrier.peer.pool.leave(carrier) }
+        used += 1
+        metrics.add(to: .upstreamHTTP2Streams)
+        let channel = OriginStream(connection.open(scheme: carrier.peer.scheme), of: self, on: loop)
+        return (OriginConnection(channel), hasServed)
+    }
+
+    /// A stream was closed by its exchange.
+    func noteRelease() {
+        used -= 1
+        schedule()
+    }
+
+    /// Gives out no more streams. Those that are open go on; then the connection ends. Nothing is said before: Apache 2.4 ends
+    /// all streams when a client sends GOAWAY.
+    func retire() {
+        guard !isRetired else { return }
+        isRetired = true
+        schedule()
+    }
+
+    /// Calls `advance` when the events of this batch are served.
+    func schedule() {
+        if isAdvancing { isDirty = true }
+        guard !isScheduled, !isAdvancing, !isOver else { return }
+        isScheduled = true
+        stream.channel.announceSoon()
+    }
+
+    public func channelChanged(_ channel: Channel) { advance() }
+
+    // MARK: - Bytes
+
+    /// Moves the bytes that can be moved without waiting.
+    private func advance() {
+        guard !isAdvancing, !isOver else { return }
+        (isScheduled, isAdvancing) = (false, true)
+        let isTimedOut = !stream.channel.isOpen && !stream.isClosed
+        var isLost = stream.isClosed || !read()
+        deliver()
+        if !isLost, !write() {
+            // The reason may have come: an alert, or GOAWAY.
+            _ = read()
+            isLost = true
+        }
+        isAdvancing = false
+        if isLost { return end() }
+        if connection.excess != nil {
+            connection.endForExcess()
+            return finish()
+        }
+        if outbound.isEmpty, connection.isOver || connection.hasFailed { return end() }
+        if connection.isRetired { isRetired = true }
+        if connection.requiresHTTP11 { carrier.peer.streams.noteNeedOfHTTP11(at: loop.now) }
+        // A server may fail to end a stream whose response was whole.
+        if used == 0, !connection.hasStreams || isTimedOut {
+            if isRetired || isTimedOut { return finish() }
+            rest()
+        } else if isTimedOut ? !meetSilence() : !awaitFrame() {
+            return end()
+        }
+        if !isRetired { carrier.peer.streams.noteRoom() }
+    }
+
+    /// - Returns: false if the server has ended the connection, or it is broken.
+    private func read() -> Bool {
+        let buffer = loop.buffers.take()
+        defer { loop.buffers.give(buffer) }
+        while connection.excess == nil, !connection.hasFailed {
+            buffer.clear()
+            switch stream.tryRead(into: buffer) {
+            case .moved: connection.receive(buffer.readable, at: now)
+            case .wouldBlock: return true
+            case .endOfStream, .failed: return false
+            }
+        }
+        return true
+    }
+
+    /// Tells the exchanges what has changed on their streams.
+    private func deliver() {
+        for changed in connection.takeChanged() {
+            guard let channel = changed.owner as? OriginStream else { continue }
+            channel.update()
+            channel.announce()
+        }
+    }
+
+    /// - Returns: false if the connection is broken.
+    private func write() -> Bool {
+        while true {
+            if outbound.isEmpty {
+                isDirty = false
+                loop.buffers.refill(outbound)
+                connection.produce(into: outbound, limit: Self.pieceLimit, at: now)
+                // Sent content makes room for more.
+                deliver()
+                if outbound.isEmpty {
+                    blockedSince = nil
+                    loop.buffers.reclaim(from: outbound)
+                    if isDirty { continue }
+                    return true
+                }
+            }
+            switch stream.tryWrite(from: outbound) {
+            case .moved: blockedSince = nil
+            case .wouldBlock:
+                blockedSince = blockedSince ?? loop.now
+                return true
+            case .endOfStream, .failed: return false
+            }
+        }
+    }
+
+    // MARK: - Time
+
+    /// Waits for a request, among the idle connections of the loop.
+    private func rest() {
+        if case .request = wait, carrier.isInOrder { return }
+        wait = .request
+        lastPing = nil
+        carrier.peer.pool.enter(carrier)
+        stream.setDeadline(after: Self.keptFor)
+    }
+
+    /// Begins to wait for frames of the server, if it does not already.
+    /// - Returns: true.
+    private func awaitFrame() -> Bool {
+        switch wait {
+        case .frame: return true
+        case .pong where connection.awaitsPing: return true
+        case .pong: answered = connection.lastFrame
+        case .none, .request: began = now
+        }
+        wait = .frame
+        stream.setDeadline(after: Self.silence)
+        return true
+    }
+
+    /// The deadline has passed while requests are in progress: asks a silent server whether it is there.
+    /// - Returns: false if it is not.
+    private func meetSilence() -> Bool {
+        if let blockedSince {
+            wait = .frame
+            stream.setDeadline(after: Self.silence)
+            return loop.now.time(since: blockedSince) < Self.blockLimit
+        }
+        if case .pong = wait, connection.awaitsPing { return false }
+        if connection.lastFrame != answered { lastPing = nil }
+        let last = max(connection.lastFrame, began)
+        let silent = Milliseconds(Int(clamping: (now &- min(now, last)) / 1_000_000))
+        wait = .frame
+        if silent < Self.silence {
+            stream.setDeadline(after: Self.silence - silent)
+        } else if let lastPing, loop.now.time(since: lastPing) < Self.pause {
+            stream.setDeadline(after: Self.pause - loop.now.time(since: lastPing))
+        } else {
+            lastPing = loop.now
+            wait = .pong
+            connection.ping(at: now)
+            stream.setDeadline(after: Self.patience)
+            schedule()
+        }
+        return true
+    }
+
+    // MARK: - The end
+
+    /// Tells the server that the connection ends, and closes it.
+    private func finish() {
+        connection.end()
+        if blockedSince == nil, !stream.isClosed {
+            connection.produce(into: outbound, limit: outbound.count + Self.pieceLimit, at: now)
+            _ = stream.tryWrite(from: outbound)
+        }
+        end()
+    }
+
+    /// Closes the connection. Its streams are lost.
+    private func end() {
+        guard !isOver else { return }
+        isOver = true
+        isRetired = true
+        carrier.peer.streams.remove(self)
+        carrier.peer.pool.leave(carrier)
+        stream.forgetObserver()
+        stream.close()
+        connection.lose()
+        deliver()
+        carrier.peer.streams.noteRoom()
+    }
+}

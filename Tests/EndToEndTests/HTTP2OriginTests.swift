@@ -1,0 +1,239 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Servers of other projects that are asked by HTTP/2.
+struct HTTP2OriginTests {
+    private static let account = "credential web { user \(Account.user); password file @/password }\n"
+    private static let digest = account + "challenge { host \(HTTP2Origin.host); use web }\n"
+
+    /// The HTTP/2 connections that the proxy has made.
+    private func connections(of proxy: AttacheProcess) throws -> Int {
+        try proxy.metric("attache_upstream_http2_connections_total")
+    }
+
+    private func streams(of proxy: AttacheProcess) throws -> Int {
+        try proxy.metric("attache_upstream_http2_streams_total")
+    }
+
+    /// The lines of requests that went to the server by HTTP/2.
+    private func lines(of proxy: AttacheProcess) -> Int {
+        proxy.accessLogLines.count { $0.contains(#""upstream_http":"2""#) }
+    }
+
+    @Test(arguments: HTTP2Origin.Kind.allCases.filter(\.isInstalled))
+    func `a thousand requests of 64 clients share a connection`(kind: HTTP2Origin.Kind) throws {
+        let origin = try HTTP2Origin(kind)
+        try AttacheProcess.visitingZoo { proxy throws in
+            let first = try proxy.get(origin.url())
+            #expect(first.status == 200 && first.text == "this is h2\n", "\(first)\n\(origin.errorOutput)")
+            #expect(first["Via"]?.hasPrefix("2 ") == true, "\(first)")
+            let options = ["--parallel-max", "64"]
+            let statuses = try Parallel(1000, origin.url(), through: proxy, options: options).statuses()
+            #expect(statuses.count == 1000 && statuses.allSatisfy { $0 == 200 }, "\(Set(statuses))")
+            // lighttpd ends a connection after 100 requests.
+            #expect(try connections(of: proxy) <= (kind == .lighttpd ? 40 : 3))
+            #expect(try streams(of: proxy) >= 1001)
+            #expect(Wait.until { lines(of: proxy) == 1001 })
+        }
+    }
+
+    @Test(arguments: HTTP2Origin.Kind.allCases.filter { $0.isInstalled && $0 != .nghttpd })
+    func `a route may say that servers are asked by HTTP 1.1`(kind: HTTP2Origin.Kind) throws {
+        let origin = try HTTP2Origin(kind)
+        for (word, expected) in [("no", false), ("clients", false), ("origins", true), ("yes", true)] {
+            let route = "route \(HTTP2Origin.host) { upgrade; intercept; http2 \(word) }\n"
+            try AttacheProcess.visitingZoo(route) { proxy throws in
+                let fetched = try proxy.get(origin.url())
+                #expect(fetched.text == "this is h2\n", "\(fetched)")
+                #expect(try connections(of: proxy) == (expected ? 1 : 0), "\(word)")
+            }
+        }
+    }
+
+    @Test func `Digest is answered on streams of one connection`() throws {
+        let origin = try HTTP2Origin(.apache)
+        try AttacheProcess.visitingZoo(Self.digest) { proxy throws in
+            #expect(try proxy.get(origin.url("/digest/any")).text == "this is digest\n")
+            let statuses = try Parallel.fetch(50, origin.url("/digest/any"), through: proxy)
+            #expect(statuses.count == 50 && statuses.allSatisfy { $0 == 200 }, "\(statuses)")
+            #expect(try connections(of: proxy) <= 2)
+        }
+    }
+
+    /// NTLM belongs to a connection: after the challenge the proxy logs in by HTTP/1.1.
+    @Test(arguments: [false, true])
+    func `NTLM goes by HTTP 1.1`(isNamed: Bool) throws {
+        let origin = try HTTP2Origin(.apache)
+        let rules = """
+            credential corp { user "NTDOM\\\\alice"; password file @/password }
+            challenge { host \(HTTP2Origin.host); \(isNamed ? "method ntlm; " : "")use corp }
+
+            """
+        let setting = AttacheProcess.Setting(
+            threads: 1, files: ["password": (Account.ntlmPasswords["alice"] ?? "") + "\n"])
+        try AttacheProcess.visitingZoo(rules, setting: setting) { proxy throws in
+            let mark = ApacheServer.mark()
+            for _ in 1...3 {
+                let fetched = try proxy.get(origin.url("/ntlm/any?\(mark)"))
+                #expect(fetched.text == "this is ntlm\n", "\(fetched) \(proxy.errorOutput)")
+            }
+            let entries = origin.entries(marked: mark, atLeast: 5)
+            #expect(entries.count { $0.hasSuffix("HTTP/2.0") } == (isNamed ? 0 : 1), "\(entries)")
+            #expect(entries.count { $0.hasSuffix("200 HTTP/1.1") } == 3, "\(entries)")
+            #expect(try connections(of: proxy) == (isNamed ? 0 : 1))
+        }
+    }
+
+    /// Apache resets such a stream with HTTP_1_1_REQUIRED.
+    @Test func `a certificate that a folder wants is shown by HTTP 1.1`() throws {
+        let origin = try HTTP2Origin(.apache)
+        let identity = try ClientCertificate.good.get()
+        let rules = """
+            credential device { certificate \(try identity.chain()); key \(identity.key) }
+            challenge { host *.example.test; method client-certificate; use device }
+
+            """
+        try AttacheProcess.visitingZoo(rules) { proxy throws in
+            #expect(try proxy.get(origin.url()).text == "this is h2\n")
+            let fetched = try proxy.get(origin.url("/need/any"), "-d", "content")
+            #expect(fetched.status == 200 || fetched.status == 405, "\(fetched) \(proxy.errorOutput)")
+            #expect(try proxy.get(origin.url("/need/any")).text == "this is need\n")
+            // It is remembered.
+            #expect(try streams(of: proxy) == 2)
+        }
+    }
+
+    @Test func `a certificate of the handshake is proved before others follow`() throws {
+        let demand = try Demand.certificate { [$0.root] }.directives(Hierarchy.shared())
+        let origin = try HTTP2Origin(.nginx, directives: demand)
+        for (certificate, expected) in [(ClientCertificate.good, 200), (ClientCertificate.elsewhere, 400)] {
+            let identity = try certificate.get()
+            let rules = """
+                credential device { certificate \(try identity.chain()); key \(identity.key) }
+                challenge { host *.example.test; method client-certificate; use device }
+
+                """
+            try AttacheProcess.visitingZoo(rules) { proxy throws in
+                #expect(try proxy.get(origin.url()).status == expected)
+                let statuses = try Parallel.fetch(40, origin.url(), through: proxy)
+                #expect(statuses.count == 40 && statuses.allSatisfy { $0 == expected }, "\(statuses)")
+                let count = try connections(of: proxy)
+                #expect(expected != 200 || count <= 2, "\(count)")
+            }
+        }
+    }
+
+    // MARK: - Streams that end early
+
+    @Test func `refused streams are sent again whatever their method`() throws {
+        let origin = try HTTP2Origin(.node)
+        try AttacheProcess.visitingZoo { proxy throws in
+            for _ in 1...6 {
+                let fetched = try proxy.get(origin.url("/refuse"), "-d", "content")
+                #expect(fetched.text == "7 2.0\n", "\(fetched)")
+            }
+        }
+    }
+
+    @Test func `a server that closes its connections in order loses no request`() throws {
+        let origin = try HTTP2Origin(.node)
+        try AttacheProcess.visitingZoo { proxy throws in
+            _ = try proxy.get(origin.url())
+            let file = try Payload.file(bytes: 20_000)
+            let options = ["--parallel-max", "16", "--data-binary", "@\(file)"]
+            let statuses = try Parallel(600, origin.url("/rolling"), through: proxy, options: options).statuses()
+            #expect(statuses.count == 600 && statuses.allSatisfy { $0 == 200 }, "\(Set(statuses))")
+            #expect(origin.count(of: "/rolling") == 600)
+            #expect(try connections(of: proxy) > 5)
+        }
+    }
+
+    @Test func `a request that a lost connection carried is sent again only if that does no harm`() throws {
+        let origin = try HTTP2Origin(.node)
+        try AttacheProcess.visitingZoo { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+            let lost = try proxy.get(origin.url("/kill"), "-d", "content")
+            #expect(lost.status == 502, "\(lost)")
+            #expect(origin.count(of: "/kill") == 1)
+            #expect(try proxy.get(origin.url()).status == 200)
+            #expect(try proxy.get(origin.url("/kill")).status == 502)
+            #expect(origin.count(of: "/kill") == 3, "\(origin.output)")
+        }
+    }
+
+    @Test func `a server may want HTTP 1.1 for a request`() throws {
+        let origin = try HTTP2Origin(.node)
+        try AttacheProcess.visitingZoo { proxy throws in
+            #expect(try proxy.get(origin.url()).text == "this is h2\n")
+            for _ in 1...2 { #expect(try proxy.get(origin.url("/old"), "-d", "content").text == "7 1.1\n") }
+            #expect(try streams(of: proxy) == 2)
+        }
+    }
+
+    @Test func `a reset is a 502 that says why`() throws {
+        let origin = try HTTP2Origin(.node)
+        try AttacheProcess.visitingZoo { proxy throws in
+            let fetched = try proxy.get(origin.url("/reset"))
+            #expect(fetched.status == 502)
+            #expect(fetched["Proxy-Status"]?.contains("HTTP/2 error INTERNAL_ERROR") == true, "\(fetched)")
+            #expect(try proxy.get(origin.url()).status == 200)
+            #expect(try connections(of: proxy) == 1)
+        }
+    }
+
+    @Test func `a misdirected request is sent again on a new connection`() throws {
+        let origin = try HTTP2Origin(.node)
+        try AttacheProcess.visitingZoo { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+            let fetched = try proxy.get(origin.url("/misdirected"), "-d", "content")
+            #expect(fetched.text == "7 2.0\n", "\(fetched)")
+            #expect(origin.count(of: "/misdirected") == 2)
+        }
+    }
+
+    @Test func `a slow reader does not slow down others`() throws {
+        let origin = try HTTP2Origin(.node)
+        try AttacheProcess.visitingZoo { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+            let slow = try Subprocess(
+                "curl",
+                ["-q", "-sS", "--limit-rate", "10k", "-o", "/dev/null", "-x", proxy.address, origin.url("/large")])
+            defer { _ = slow.kill() }
+            #expect(Wait.until { origin.count(of: "/large") == 1 })
+            let statuses = try Parallel.fetch(8, origin.url("/large"), through: proxy)
+            #expect(statuses.count == 8 && statuses.allSatisfy { $0 == 200 }, "\(statuses)")
+            #expect(slow.isRunning)
+            #expect(try connections(of: proxy) <= 2)
+        }
+    }
+
+    // MARK: - Changes while requests are under way
+
+    @Test func `reloads reach no client`() throws {
+        let origin = try HTTP2Origin(.apache)
+        try AttacheProcess.visitingZoo(Self.digest) { proxy throws in
+            #expect(try proxy.get(origin.url("/digest/any")).status == 200)
+            let load = try Parallel(
+                400, origin.url("/digest/any"), through: proxy, options: ["--parallel-max", "8"])
+            for count in 1...5 {
+                try proxy.reload(Self.digest + AttacheProcess.routesToZoo)
+                #expect(Wait.until { proxy.accessLog.components(separatedBy: "rules.reloaded").count > count })
+            }
+            let statuses = load.statuses()
+            #expect(statuses.count == 400 && statuses.allSatisfy { $0 == 200 }, "\(Set(statuses))")
+        }
+    }
+
+    @Test func `an upload and its answer pass at the same time`() throws {
+        let origin = try HTTP2Origin(.node)
+        try AttacheProcess.visitingZoo { proxy throws in
+            let file = try Payload.file(bytes: 5 << 20)
+            #expect(try proxy.get(origin.url("/any2"), "-T", file).text == "\(5 << 20) 2.0\n")
+            let chunked = try proxy.get(origin.url("/any2"), "-T", file, "-H", "Transfer-Encoding: chunked")
+            #expect(chunked.text == "\(5 << 20) 2.0\n", "\(chunked)")
+            let head = try proxy.get(origin.url(), "-I")
+            #expect(head.status == 200, "\(head)")
+        }
+    }
+}

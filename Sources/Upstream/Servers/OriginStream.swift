@@ -35,7 +35,7 @@ final class OriginStream: StreamChannel {
     /// The TLS of the connection with the server.
     var tls: TLSConnection? { shared.carrier.stream.tls }
 
-    override var isAtEnd: Bool { isClosed || stream.isAtEnd }
+    override func isAtEnd() -> Bool { isClosed || stream.isAtEnd }
 
     override func tryRead(into buffer: ByteBuffer, limit: Int) -> Transfer {
         if isClosed { return .failed(errno: EBADF) }

@@ -9,7 +9,7 @@ LLD = $(shell swiftc -print-target-info 2>/dev/null | sed -n 's|.*"runtimeResour
 LTO = $(if $(wildcard $(LLD)),--experimental-lto-mode full -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic)
 RELEASE = $(BUILD) -c release --static-swift-stdlib $(LTO)
 CONFIG = $(firstword $(wildcard proxy.conf) proxy.conf.example)
-FUZZERS = FuzzHead FuzzFrames FuzzChunked FuzzChallenge FuzzNTLM FuzzForm FuzzTrust FuzzRules FuzzDigestAuthorization FuzzJSON FuzzHelper \
+FUZZERS = FuzzHead FuzzFrames FuzzStreamText FuzzChunked FuzzChallenge FuzzNTLM FuzzForm FuzzTrust FuzzRules FuzzDigestAuthorization FuzzJSON FuzzHelper \
     FuzzCredentialFile FuzzFTP FuzzCookie FuzzSOCKS FuzzBalancer FuzzHello FuzzTrace FuzzURL
 FUZZ_SECONDS = 60
 # Inputs for each, within that time; -1: no limit.

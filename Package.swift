@@ -121,6 +121,7 @@ let fuzzers: [Target] =
     ? []
     : [
         ("FuzzHead", ["HTTP", "Bytes"]), ("FuzzFrames", ["Bytes", "HTTP", "HTTP2"]),
+        ("FuzzStreamText", ["Bytes", "HTTP", "HTTP2"]),
         ("FuzzChunked", ["HTTP", "Bytes"]),
         ("FuzzChallenge", ["Authentication", "Bytes", "Model"]),
         ("FuzzNTLM", ["Authentication", "Bytes", "Crypto", "Model"]),

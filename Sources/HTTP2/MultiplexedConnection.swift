@@ -348,7 +348,7 @@ extension MultiplexedConnection {
         let isAcknowledgement = UInt32(header.flags) & NGHTTP2_FLAG_ACK.rawValue != 0
         if UInt32(header.type) != NGHTTP2_CONTINUATION.rawValue { isReceivingHead = false }
         switch UInt32(header.type) {
-        case NGHTTP2_HEADERS.rawValue, NGHTTP2_CONTINUATION.rawValue, NGHTTP2_GOAWAY.rawValue: break
+        case NGHTTP2_HEADERS.rawValue, NGHTTP2_CONTINUATION.rawValue: break
         case NGHTTP2_DATA.rawValue:
             let isEnd = UInt32(header.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0
             if header.length == 0, !isEnd, !frameBudget.take(at: now) { exceed(.frames) }

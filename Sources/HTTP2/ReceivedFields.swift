@@ -58,7 +58,7 @@ struct ReceivedFields {
             return
         }
         if name.equals("content-type" as StaticString) {
-            isGRPC = value.count >= 16 && value.extracting(first: 16).equals("application/grpc" as StaticString)
+            isGRPC = value.count >= 16 && value.extracting(first: 16).equalsIgnoringCase("application/grpc")
         }
         Self.append(name, value, to: lines)
     }

@@ -8,7 +8,7 @@ import Testing
 struct HostileServerTests {
     @Test(arguments: [
         (UInt8(6), [UInt8](repeating: 0, count: 8), UInt32(0)), (8, Frame.number(1), 0), (2, [0, 0, 0, 0, 1], 1),
-        (0x42, [1], 0), (0x0A, [0, 0], 0), (0x0C, [], 0),
+        (0x42, [1], 0), (0x0A, [0, 0], 0), (0x0C, [], 0), (7, Frame.number(0x7FFF_FFFF) + Frame.number(0), 0),
     ])
     func `frames that move nothing`(type: UInt8, payload: [UInt8], stream: UInt32) throws {
         for (count, isExcess) in [(900, false), (1200, true)] {

@@ -43,12 +43,12 @@ struct ReceivedResponseTests {
     @Test func `the trailers of gRPC pass, though there is a length`() throws {
         let (server, stream) = try Self.request("POST")
         server.headers(
-            1, [(":status", "200"), ("content-type", "application/grpc+proto"), ("content-length", "5")], ends: false)
+            1, [(":status", "200"), ("content-type", "Application/gRPC+proto"), ("content-length", "5")], ends: false)
         server.data(1, "hello")
         server.headers(1, [("grpc-status", "0")])
         #expect(
             stream.readAll()
-                == "HTTP/1.1 200 \r\ncontent-type: application/grpc+proto\r\ntransfer-encoding: chunked\r\n"
+                == "HTTP/1.1 200 \r\ncontent-type: Application/gRPC+proto\r\ntransfer-encoding: chunked\r\n"
                 + "\r\n5\r\nhello\r\n0\r\ngrpc-status: 0\r\n\r\n")
     }
 

@@ -209,6 +209,17 @@ struct StreamEndTests {
         #expect(try TestServer(settings: [(3, 0)]).client.limit(at: 1) == 0)
     }
 
+    @Test func `a server may lower its limit below the number of streams that run`() throws {
+        let server = try TestServer()
+        let streams = (0..<2).map { _ in server.request() }
+        server.send(Frame.bytes(4, 0, 0, [0, 3] + Frame.number(1)))
+        #expect(server.client.limit(at: server.now) == 1)
+        for (stream, id) in zip(streams, [1, 3] as [UInt32]) {
+            server.headers(id)
+            #expect(stream.readAll() == "HTTP/1.1 200 \r\ncontent-length: 0\r\n\r\n")
+        }
+    }
+
     @Test func `an acknowledgement or a response proves the handshake, and the server's SETTINGS do not`() throws {
         let server = try TestServer()
         _ = server.request()

@@ -208,7 +208,7 @@ let package = Package(
         .target(name: "FTP", dependencies: ["Bytes", "CCurl", "Crypto", "IO", "Model"], swiftSettings: house),
 
         // Layer 4: byte streams, credential stores.
-        .target(name: "Transport", dependencies: ["Bytes", "IO", "DNS", "TLS"], swiftSettings: safe),
+        .target(name: "Transport", dependencies: ["Bytes", "DNS", "HTTP2", "IO", "TLS"], swiftSettings: safe),
         .target(
             name: "Credentials",
             dependencies: [

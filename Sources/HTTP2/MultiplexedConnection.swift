@@ -33,7 +33,11 @@ public class MultiplexedConnection {
 
     let session: OpaquePointer
     private let role: Role
-    var streams: [Int32: MultiplexedStream] = [:]
+    private(set) var streams: [Int32: MultiplexedStream] = [:]
+    /// The stream that was found last: most frames are for the same one as the frame before.
+    private var recent: MultiplexedStream?
+    /// Empty buffers of streams that have ended.
+    private var spare: [ByteBuffer] = []
     private var changed: [MultiplexedStream] = []
     /// The time of the current call, in nanoseconds.
     private(set) var now: UInt64 = 0
@@ -52,6 +56,10 @@ public class MultiplexedConnection {
     private var settingsBudget = FrameBudget(32, perSecond: 1)
     var frameBudget = FrameBudget(1000, perSecond: 200)
     private static let framesForData: UInt64 = 10
+
+    /// The buffers that are kept beside those that as many streams as now would need, and their largest capacity in bytes.
+    private static let leastSpare = 4
+    private static let largestSpare = 2048
 
     static let streamWindow: UInt32 = 64 * 1024
     private static let largestHead = 352 * 1024
@@ -160,6 +168,36 @@ public class MultiplexedConnection {
         return taken
     }
 
+    // MARK: - Streams
+
+    func stream(_ id: Int32) -> MultiplexedStream? {
+        if let recent, recent.id == id { return recent }
+        guard let stream = streams[id] else { return nil }
+        recent = stream
+        return stream
+    }
+
+    func add(_ stream: MultiplexedStream) {
+        streams[stream.id] = stream
+        recent = stream
+    }
+
+    @discardableResult
+    func remove(_ id: Int32) -> MultiplexedStream? {
+        recent = nil
+        return streams.removeValue(forKey: id)
+    }
+
+    /// An empty buffer for a stream.
+    func takeBuffer() -> ByteBuffer { spare.popLast() ?? ByteBuffer(capacity: 512) }
+
+    /// Takes back the buffer of a stream that has ended.
+    func give(_ buffer: ByteBuffer) {
+        guard buffer.capacity <= Self.largestSpare, spare.count < Self.leastSpare + 4 * streams.count else { return }
+        buffer.clear()
+        spare.append(buffer)
+    }
+
     // MARK: - Orders
 
     /// Ends the connection because of its `excess`.
@@ -185,6 +223,7 @@ public class MultiplexedConnection {
             mark(stream)
         }
         streams.removeAll()
+        recent = nil
     }
 
     // MARK: - Orders of streams
@@ -283,7 +322,7 @@ extension MultiplexedConnection {
             guard let frame, let connection = MultiplexedConnection.connection(data) else { return 0 }
             // A message that cannot be sent must not leave its peer waiting.
             if UInt32(frame.pointee.hd.type) == NGHTTP2_HEADERS.rawValue,
-                let stream = connection.streams[frame.pointee.hd.stream_id]
+                let stream = connection.stream(frame.pointee.hd.stream_id)
             {
                 connection.noteHeadNotSent(error, on: stream)
             }
@@ -321,7 +360,7 @@ extension MultiplexedConnection {
                 return MultiplexedConnection.failure
             }
             // Without this note the library would drop the field, and pass the message on.
-            connection.streams[frame.pointee.hd.stream_id]?.noteInvalidField()
+            connection.stream(frame.pointee.hd.stream_id)?.noteInvalidField()
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, data in
@@ -364,7 +403,7 @@ extension MultiplexedConnection {
 
     /// - Returns: false if the field section is excessive.
     private func take(_ name: Span<UInt8>, _ value: Span<UInt8>, on id: Int32) -> Bool {
-        guard let stream = streams[id] else { return true }
+        guard let stream = stream(id) else { return true }
         stream.add(name, value)
         if stream.isExcessive { exceed(.fields) }
         return excess == nil
@@ -372,7 +411,7 @@ extension MultiplexedConnection {
 
     private func take(_ bytes: UnsafeBufferPointer<UInt8>, on id: Int32) {
         if role == .client { nghttp2_session_consume_connection(session, bytes.count) }
-        guard let stream = streams[id], !stream.isReleased else {
+        guard let stream = stream(id), !stream.isReleased else {
             if role == .server { nghttp2_session_consume(session, id, bytes.count) }
             return
         }
@@ -385,7 +424,7 @@ extension MultiplexedConnection {
         switch UInt32(frame.hd.type) {
         case NGHTTP2_HEADERS.rawValue:
             isReceivingHead = false
-            guard let stream = streams[frame.hd.stream_id] else { return }
+            guard let stream = stream(frame.hd.stream_id) else { return }
             if !stream.isHeadComplete {
                 stream.completeHead(endsStream: isEnd)
             } else if isEnd {
@@ -393,7 +432,7 @@ extension MultiplexedConnection {
             }
             mark(stream)
         case NGHTTP2_DATA.rawValue:
-            guard isEnd, let stream = streams[frame.hd.stream_id] else { return }
+            guard isEnd, let stream = stream(frame.hd.stream_id) else { return }
             stream.endInput()
             mark(stream)
         default: note(frame)
@@ -401,7 +440,7 @@ extension MultiplexedConnection {
     }
 
     private func close(_ id: Int32, _ code: UInt32) {
-        guard let stream = streams.removeValue(forKey: id) else { return }
+        guard let stream = remove(id) else { return }
         noteClosed(stream, code)
         mark(stream)
     }
@@ -411,9 +450,9 @@ extension MultiplexedConnection {
         switch UInt32(frame.hd.type) {
         case NGHTTP2_DATA.rawValue:
             if frame.hd.length >= usefulSize { frameBudget.give(Self.framesForData) }
-            if isEnd, let stream = streams[frame.hd.stream_id] { noteEnd(on: stream) }
+            if isEnd, let stream = stream(frame.hd.stream_id) { noteEnd(on: stream) }
         case NGHTTP2_HEADERS.rawValue:
-            guard let stream = streams[frame.hd.stream_id] else { return }
+            guard let stream = stream(frame.hd.stream_id) else { return }
             noteHeadSent(frame, on: stream)
             if isEnd { noteEnd(on: stream) }
         case NGHTTP2_RST_STREAM.rawValue:
@@ -431,7 +470,7 @@ extension MultiplexedConnection {
     /// Moves written content into a DATA frame.
     static let provide: nghttp2_data_source_read_callback = { _, id, room, length, flags, _, data in
         guard let room, let flags, let connection = MultiplexedConnection.connection(data),
-            let stream = connection.streams[id]
+            let stream = connection.stream(id)
         else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
         let target = UnsafeMutableRawBufferPointer(start: room, count: length)
         let wasBlocked = !stream.isWritable

@@ -24,9 +24,9 @@ public class MultiplexedStream {
     /// How the body is written in the text.
     var framing = ReceivedFraming.none
     /// Text for the reader.
-    let text = ByteBuffer(capacity: 512)
+    let text: ByteBuffer
     /// DATA that came and is not text yet. The window limits it.
-    private let data = ByteBuffer(capacity: 64)
+    private let data: ByteBuffer
     private var trailers: ByteBuffer?
     private var trailerSize = 0
     /// Whether the peer has ended its side.
@@ -34,7 +34,7 @@ public class MultiplexedStream {
     /// Whether the end of a chunked body is in the text.
     private var hasTextEnded = false
     /// The text of the writer.
-    var written = WrittenBody()
+    var written: WrittenBody
     /// Whether the end of the written message was sent.
     private(set) var isOutputSent = false
     /// Whether the library waits for content.
@@ -60,6 +60,17 @@ public class MultiplexedStream {
     init(_ id: Int32, of connection: MultiplexedConnection) {
         self.id = id
         self.connection = connection
+        text = connection.takeBuffer()
+        data = connection.takeBuffer()
+        written = WrittenBody(text: connection.takeBuffer(), content: connection.takeBuffer())
+    }
+
+    deinit {
+        guard let connection else { return }
+        connection.give(text)
+        connection.give(data)
+        connection.give(written.text)
+        connection.give(written.content)
     }
 
     // MARK: - For the role

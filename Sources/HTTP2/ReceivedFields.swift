@@ -25,7 +25,17 @@ struct ReceivedFields {
     /// Whether the content is gRPC's, whose trailers must pass even if it has a length.
     private(set) var isGRPC = false
 
+    /// The largest capacity of an empty buffer that is kept for the next list, in bytes.
+    static let keptCapacity = 4096
+
     init(limits: Limits) { self.limits = limits }
+
+    /// Prepares for the next list.
+    mutating func reset() {
+        (count, size, defect, contentLength, isGRPC) = (0, 0, nil, nil, false)
+        lines.clear()
+        if lines.capacity > Self.keptCapacity { lines.shrink() }
+    }
 
     /// Whether the list is so much larger than allowed that its connection should end.
     var isExcessive: Bool { size > 4 &* limits.head }

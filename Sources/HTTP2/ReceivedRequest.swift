@@ -11,31 +11,56 @@ public enum RequestForm: Equatable, Sendable {
 
 /// Makes the text of an HTTP/1.1 request from the fields of HEADERS (RFC 9113 section 8.3.1). The parser of HTTP/1.1
 /// requests then judges it like any other. Nothing is repaired: what could change the text's meaning is a defect.
-struct ReceivedRequest {
+///
+/// One object serves all requests of a connection, as no other frame comes between those of a field section.
+final class ReceivedRequest {
+    private let form: RequestForm
     private var fields: ReceivedFields
-    private var method: [UInt8]?
-    private var scheme: [UInt8]?
-    private var authority: [UInt8]?
-    private var path: [UInt8]?
-    /// The protocol for which a CONNECT asks (RFC 8441).
-    private var protocolName: [UInt8]?
-    private var host: [UInt8]?
+    /// The values of the pseudo-fields and of `host`.
+    private let values = ByteBuffer(capacity: 256)
+    private var places = Places()
     /// The crumbs of the cookie (RFC 9113 section 8.2.3), joined.
-    private var cookie: ByteBuffer?
+    private let cookie = ByteBuffer(capacity: 64)
+    private var hasCookie = false
 
-    init(limits: Limits) { fields = ReceivedFields(limits: limits) }
+    /// The places of the values that were given.
+    private struct Places {
+        var method: Range<Int>?
+        var scheme: Range<Int>?
+        var authority: Range<Int>?
+        var path: Range<Int>?
+        /// The protocol for which a CONNECT asks (RFC 8441).
+        var protocolName: Range<Int>?
+        var host: Range<Int>?
+    }
+
+    init(limits: Limits, form: RequestForm = .absolute) {
+        self.form = form
+        fields = ReceivedFields(limits: limits)
+    }
 
     /// The first defect.
     var defect: Defect? { fields.defect }
     /// Whether the list is so much larger than allowed that its connection should end.
     var isExcessive: Bool { fields.isExcessive }
 
-    mutating func note(_ defect: Defect) { fields.note(defect) }
+    func note(_ defect: Defect) { fields.note(defect) }
+
+    /// Prepares for the next request.
+    func reset() {
+        fields.reset()
+        values.clear()
+        cookie.clear()
+        if values.capacity > ReceivedFields.keptCapacity { values.shrink() }
+        if cookie.capacity > ReceivedFields.keptCapacity { cookie.shrink() }
+        places = Places()
+        hasCookie = false
+    }
 
     /// Adds a field of the list.
-    mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+    func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         let isCrumb = name.equals("cookie" as StaticString)
-        fields.count(name, value, isContinuation: isCrumb && cookie != nil)
+        fields.count(name, value, isContinuation: isCrumb && hasCookie)
         guard defect == nil else { return }
         if !name.isEmpty, name[0] == .colon { return addPseudo(name, value) }
         guard fields.check(name, value) else { return }
@@ -43,50 +68,51 @@ struct ReceivedRequest {
         addRegular(name, value)
     }
 
-    private mutating func addPseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+    private func addPseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         // A pseudo-field behind a field is malformed (section 8.3).
-        guard !value.isEmpty, fields.lines.isEmpty, cookie == nil, host == nil, fields.contentLength == nil else {
+        guard !value.isEmpty, fields.lines.isEmpty, !hasCookie, places.host == nil, fields.contentLength == nil else {
             return note(.malformedPseudoField)
         }
-        let bytes = Array(copying: value)
-        if name.equals(":method" as StaticString), method == nil {
-            method = bytes
-        } else if name.equals(":scheme" as StaticString), scheme == nil {
-            scheme = bytes
-        } else if name.equals(":authority" as StaticString), authority == nil {
-            authority = bytes
-        } else if name.equals(":path" as StaticString), path == nil {
-            path = bytes
-        } else if name.equals(":protocol" as StaticString), protocolName == nil {
-            protocolName = bytes
+        if name.equals(":method" as StaticString), places.method == nil {
+            places.method = keep(value)
+        } else if name.equals(":scheme" as StaticString), places.scheme == nil {
+            places.scheme = keep(value)
+        } else if name.equals(":authority" as StaticString), places.authority == nil {
+            places.authority = keep(value)
+        } else if name.equals(":path" as StaticString), places.path == nil {
+            places.path = keep(value)
+        } else if name.equals(":protocol" as StaticString), places.protocolName == nil {
+            places.protocolName = keep(value)
         } else {
             note(.malformedPseudoField)
         }
     }
 
-    private mutating func addRegular(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+    /// - Returns: the place of the value in `values`.
+    private func keep(_ value: Span<UInt8>) -> Range<Int> {
+        let start = values.count
+        values.append(value)
+        return start..<values.count
+    }
+
+    private func addRegular(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         switch name.count {
         case 2 where name.equals("te" as StaticString):
             if !value.equals("trailers" as StaticString) { note(.connectionSpecificField) }
         case 4 where name.equals("host" as StaticString):
-            if host != nil { note(.repeatedHost) }
-            host = Array(copying: value)
+            if places.host != nil { note(.repeatedHost) }
+            places.host = keep(value)
             return
         case 14 where name.equals("http2-settings" as StaticString): return
-        case 17 where name.equals("sec-websocket-key" as StaticString) && protocolName != nil: return
+        case 17 where name.equals("sec-websocket-key" as StaticString) && places.protocolName != nil: return
         default: break
         }
         fields.add(name, value)
     }
 
-    private mutating func addCrumb(_ value: Span<UInt8>) {
-        guard let cookie else {
-            let first = ByteBuffer(capacity: value.count)
-            first.append(value)
-            cookie = first
-            return
-        }
-        cookie.append("; " as StaticString)
+    private func addCrumb(_ value: Span<UInt8>) {
+        if hasCookie { cookie.append("; " as StaticString) }
+        hasCookie = true
         cookie.append(value)
     }
 
@@ -94,28 +120,34 @@ struct ReceivedRequest {
     /// - Parameter endsWithHead: whether HEADERS ended the stream, so that no body follows.
     /// - Returns: the method, how the body must be written, and the handshake if the request opens a WebSocket.
     func write(
-        to text: ByteBuffer, in form: RequestForm, endsWithHead: Bool
+        to text: ByteBuffer, endsWithHead: Bool
     ) throws(Defect) -> (method: Method, framing: ReceivedFraming, handshake: WebSocketHandshake?) {
         if let defect { throw defect }
-        guard let name = method else { throw .malformedPseudoField }
-        guard name.allSatisfy(\.isTokenByte) else { throw .malformedMethod }
-        var method = Method(name.span)
-        let authority = try agreedAuthority
+        guard let place = places.method else { throw .malformedPseudoField }
+        let values = values
+        let name = values.readable.extracting(place)
+        guard Self.isToken(name) else { throw .malformedMethod }
+        var method = Method(name)
+        let authority = values.readable.extracting(try agreedAuthority)
         let handshake = try handshake(of: method)
         if handshake == nil { text.append(name) } else { text.append("GET" as StaticString) }
         text.append(.space)
         if handshake != nil { method = .get }
         if method == .connect {
-            guard scheme == nil, path == nil else { throw .malformedPseudoField }
+            guard places.scheme == nil, places.path == nil else { throw .malformedPseudoField }
             text.append(authority)
         } else {
-            try writeTarget(authority, of: method, in: form, to: text)
+            try writeTarget(authority, of: method, to: text)
         }
         text.append(" HTTP/1.1\r\nhost: " as StaticString)
         text.append(authority)
         text.appendLineEnd()
-        text.append(fields.lines.readable)
-        if let cookie { ReceivedFields.append("cookie".utf8Span.span, cookie.readable, to: text) }
+        let lines = fields.lines
+        text.append(lines.readable)
+        if hasCookie {
+            let cookie = cookie
+            ReceivedFields.append("cookie".utf8Span.span, cookie.readable, to: text)
+        }
         if let handshake {
             handshake.append(to: text)
             text.appendLineEnd()
@@ -133,10 +165,17 @@ struct ReceivedRequest {
         return (method, framing, nil)
     }
 
+    private static func isToken(_ name: Span<UInt8>) -> Bool {
+        for index in name.indices where !name[index].isTokenByte { return false }
+        return true
+    }
+
     private func handshake(of method: Method) throws(Defect) -> WebSocketHandshake? {
-        guard let protocolName else { return nil }
+        guard let place = places.protocolName else { return nil }
         guard method == .connect, fields.contentLength == nil else { throw .malformedPseudoField }
-        guard protocolName.span.equals("websocket" as StaticString) else { throw .unsupportedProtocol }
+        let values = values
+        let name = values.readable.extracting(place)
+        guard name.equals("websocket" as StaticString) else { throw .unsupportedProtocol }
         return WebSocketHandshake()
     }
 
@@ -146,35 +185,43 @@ struct ReceivedRequest {
         return endsWithHead ? .none : .chunked
     }
 
-    /// The authority, which `Host` must repeat if it is there.
-    private var agreedAuthority: [UInt8] {
+    /// The place of the authority, which `Host` must repeat if it is there.
+    private var agreedAuthority: Range<Int> {
         get throws(Defect) {
-            guard let authority = authority ?? host else { throw .missingHost }
-            if let host, !host.span.equalsIgnoringCase(authority.span) { throw .differingHost }
-            for byte in authority {
-                switch byte {
+            guard let place = places.authority ?? places.host else { throw .missingHost }
+            let values = values
+            let bytes = values.readable
+            let authority = bytes.extracting(place)
+            if let host = places.host, !bytes.extracting(host).equalsIgnoringCase(authority) { throw .differingHost }
+            for index in authority.indices {
+                switch authority[index] {
                 case 0...0x20, 0x7F..., .slash, .backslash, UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "@"):
                     throw .malformedHost
                 default: break
                 }
             }
             guard !authority.isEmpty else { throw .malformedHost }
-            return authority
+            return place
         }
     }
 
     private func writeTarget(
-        _ authority: [UInt8], of method: Method, in form: RequestForm, to text: ByteBuffer
+        _ authority: Span<UInt8>, of method: Method, to text: ByteBuffer
     ) throws(Defect) {
-        guard let scheme, let path, let first = path.first else { throw .malformedPseudoField }
-        let isSecure = scheme.span.equals("https" as StaticString)
-        guard isSecure || scheme.span.equals("http" as StaticString) else { throw .malformedTarget }
-        for byte in path {
+        guard let schemePlace = places.scheme, let pathPlace = places.path else { throw .malformedPseudoField }
+        let values = values
+        let bytes = values.readable
+        let (scheme, path) = (bytes.extracting(schemePlace), bytes.extracting(pathPlace))
+        guard !path.isEmpty else { throw .malformedPseudoField }
+        let isSecure = scheme.equals("https" as StaticString)
+        guard isSecure || scheme.equals("http" as StaticString) else { throw .malformedTarget }
+        for index in path.indices {
+            let byte = path[index]
             if byte <= 0x20 || byte == 0x7F { throw .malformedTarget }
             if byte == UInt8(ascii: "#") { throw .fragmentInTarget }
         }
-        let isAsterisk = path.count == 1 && first == UInt8(ascii: "*") && method == .options
-        guard first == .slash || isAsterisk else { throw .malformedTarget }
+        let isAsterisk = path.count == 1 && path[0] == UInt8(ascii: "*") && method == .options
+        guard path[0] == .slash || isAsterisk else { throw .malformedTarget }
         if form == .absolute || !isSecure {
             text.append(scheme)
             text.append("://" as StaticString)

@@ -4,31 +4,29 @@ import HTTP
 /// One request on an HTTP/2 connection of a client, and its response, both as the text of HTTP/1.1. The reader gets the
 /// request's head and body as a client of HTTP/1.1 would send them; the writer writes a response as for such a client.
 public final class RequestStream: MultiplexedStream {
-    private let form: RequestForm
-    private var request: ReceivedRequest
-    private var response = WrittenResponse()
+    /// The request while its fields come.
+    private let request: ReceivedRequest
+    /// The reason why the request must be refused; nil if its text says everything.
+    public private(set) var defect: Defect?
     private(set) var method = Method.get
     /// The handshake that the request begins with a server, if it opens a WebSocket.
     private var handshake: WebSocketHandshake?
     /// Whether the owner of the connection knows the stream, and has not begun it.
     public var isQueued = false
 
-    init(_ id: Int32, of connection: ServerConnection, limits: Limits, form: RequestForm) {
-        self.form = form
-        request = ReceivedRequest(limits: limits)
+    init(_ id: Int32, of connection: ServerConnection) {
+        request = connection.request
         super.init(id, of: connection)
     }
 
     /// Whether the request's head has come, so that the stream can be served.
     public var isComplete: Bool { isHeadComplete }
-    /// The reason why the request must be refused; nil if its text says everything.
-    public var defect: Defect? { request.defect }
     /// Whether the request is for a tunnel.
     public var asksForTunnel: Bool { method == .connect }
 
     // MARK: - What comes
 
-    override var isExcessive: Bool { request.isExcessive }
+    override var isExcessive: Bool { !isHeadComplete && request.isExcessive }
 
     override func addToHead(_ name: Span<UInt8>, _ value: Span<UInt8>) { request.add(name, value) }
 
@@ -39,10 +37,10 @@ public final class RequestStream: MultiplexedStream {
     override func completeHead(endsStream: Bool) {
         isHeadComplete = true
         do throws(Defect) {
-            (method, framing, handshake) = try request.write(to: text, in: form, endsWithHead: endsStream)
+            (method, framing, handshake) = try request.write(to: text, endsWithHead: endsStream)
         } catch {
             text.clear()
-            request.note(error)
+            defect = error
         }
         if endsStream { endInput() }
     }
@@ -69,19 +67,20 @@ public final class RequestStream: MultiplexedStream {
     // MARK: - The writer
 
     override func readWritten() -> Bool {
+        guard let server else { return false }
         while !written.hasHead {
-            switch response.readHead(of: &written, answering: method, to: handshake) {
+            switch server.response.readHead(of: &written, answering: method, to: handshake) {
             case .head(let isInterim, let hasContent):
-                server?.submit(
-                    response.head, written.text.readable, isInterim: isInterim, hasContent: hasContent, on: self)
-                response.dropHead(of: written)
+                server.submit(
+                    server.response.head, written.text.readable, isInterim: isInterim, hasContent: hasContent, on: self)
+                server.response.dropHead(of: written)
                 if written.isComplete { return true }
             case .needsMore: return true
             case .fault:
-                connection?.reset(self, .internalError)
+                server.reset(self, .internalError)
                 return false
             case .noWebSocket:
-                connection?.reset(self, .connectError)
+                server.reset(self, .connectError)
                 return false
             }
         }

@@ -4,28 +4,42 @@ import CNghttp2
 /// The field section that is handed to the library next. One object serves a connection's whole life, so that a further
 /// section allocates little.
 struct SentFields {
-    private var bytes: [UInt8] = []
+    private let bytes = ByteBuffer(capacity: 1024)
     private var pairs: [(name: Range<Int>, value: Range<Int>, isSecret: Bool)] = []
+    /// The pairs as the library wants them, while they are lent.
+    private var vectors: [nghttp2_nv] = []
 
     mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
+        bytes.clear()
         pairs.removeAll(keepingCapacity: true)
     }
 
     /// Adds a field, its name in lower case. No table of the connection keeps a secret one.
     mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>, isSecret: Bool = false) {
         let start = bytes.count
-        for place in name.indices { bytes.append(name[place].asciiLowercased) }
+        bytes.reserve(name.count)
+        _ = bytes.withWritable { room in
+            for place in name.indices { room[place] = name[place].asciiLowercased }
+            return name.count
+        }
         let middle = bytes.count
-        for place in value.indices { bytes.append(value[place]) }
+        bytes.append(value)
         pairs.append((start..<middle, middle..<bytes.count, isSecret || Self.isAlwaysSecret(name)))
     }
 
     mutating func add(_ name: StaticString, _ value: Span<UInt8>) {
         let start = bytes.count
-        name.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        bytes.append(name)
         let middle = bytes.count
-        for place in value.indices { bytes.append(value[place]) }
+        bytes.append(value)
+        pairs.append((start..<middle, middle..<bytes.count, false))
+    }
+
+    mutating func add(_ name: StaticString, decimal number: Int) {
+        let start = bytes.count
+        bytes.append(name)
+        let middle = bytes.count
+        bytes.append(decimal: number)
         pairs.append((start..<middle, middle..<bytes.count, false))
     }
 
@@ -43,17 +57,21 @@ struct SentFields {
 
     /// Lends the section as the library wants it.
     mutating func withPairs(_ body: (UnsafeBufferPointer<nghttp2_nv>) -> Int32) -> Int32 {
-        let pairs = pairs
-        return bytes.withUnsafeMutableBufferPointer { bytes in
-            guard let base = bytes.baseAddress else { return Int32(NGHTTP2_ERR_NOMEM.rawValue) }
-            let fields = pairs.map { pair in
-                nghttp2_nv(
-                    name: base + pair.name.lowerBound, value: base + pair.value.lowerBound, namelen: pair.name.count,
-                    valuelen: pair.value.count,
-                    flags: UInt8((pair.isSecret ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE).rawValue))
+        defer { vectors.removeAll(keepingCapacity: true) }
+        let result = bytes.withReadable { bytes in
+            guard let start = bytes.baseAddress else { return Int(NGHTTP2_ERR_NOMEM.rawValue) }
+            // The library copies the text, and changes nothing.
+            let base = UnsafeMutablePointer(mutating: start.assumingMemoryBound(to: UInt8.self))
+            for pair in pairs {
+                vectors.append(
+                    nghttp2_nv(
+                        name: base + pair.name.lowerBound, value: base + pair.value.lowerBound,
+                        namelen: pair.name.count, valuelen: pair.value.count,
+                        flags: UInt8((pair.isSecret ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE).rawValue)))
             }
-            return fields.withUnsafeBufferPointer(body)
+            return Int(vectors.withUnsafeBufferPointer(body))
         }
+        return Int32(clamping: result)
     }
 
     private static func isAlwaysSecret(_ name: Span<UInt8>) -> Bool {

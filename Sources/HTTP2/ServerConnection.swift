@@ -14,7 +14,10 @@ public final class ServerConnection: MultiplexedConnection {
         public init(form: RequestForm) { self.form = form }
     }
 
-    private let settings: Settings
+    /// The request whose fields come.
+    let request: ReceivedRequest
+    /// The response whose head is read.
+    var response = WrittenResponse()
     /// The number of streams that the client has opened.
     public private(set) var opened = 0
     private var faultBudget = FrameBudget(100, perSecond: 10)
@@ -24,7 +27,7 @@ public final class ServerConnection: MultiplexedConnection {
 
     /// - Throws: `OutOfMemory` if the library has no memory.
     public init(_ settings: Settings) throws(OutOfMemory) {
-        self.settings = settings
+        request = ReceivedRequest(limits: settings.limits, form: settings.form)
         try super.init(
             .server,
             settings: [
@@ -54,7 +57,7 @@ public final class ServerConnection: MultiplexedConnection {
         fields.removeAll()
         // RFC 8441 section 5: the server's 101 is the client's 200.
         let isSwitch = head.status == .switchingProtocols
-        fields.add(":status", (isSwitch ? "200" : "\(head.status.rawValue)").utf8Span.span)
+        fields.add(":status", decimal: isSwitch ? 200 : Int(head.status.rawValue))
         let isTunnel = isSwitch || stream.asksForTunnel && head.status.isSuccessful
         let hasNoLength = isTunnel || isInterim || head.status == .noContent
         for field in head.fields {
@@ -89,8 +92,8 @@ public final class ServerConnection: MultiplexedConnection {
     override func beginHead(_ frame: nghttp2_frame) {
         guard frame.headers.cat == NGHTTP2_HCAT_REQUEST else { return }
         opened &+= 1
-        let stream = RequestStream(frame.hd.stream_id, of: self, limits: settings.limits, form: settings.form)
-        streams[stream.id] = stream
+        request.reset()
+        add(RequestStream(frame.hd.stream_id, of: self))
     }
 
     override func noteHeadNotSent(_ error: Int32, on stream: MultiplexedStream) { reset(stream, .internalError) }

@@ -33,11 +33,17 @@ struct WrittenBody {
 
     var stage = Stage.head
     /// Text that was not read yet: a part of a head or of a chunk's line.
-    let text = ByteBuffer(capacity: 1024)
+    let text: ByteBuffer
     /// The content that waits to be sent.
-    let content = ByteBuffer(capacity: 64)
+    let content: ByteBuffer
     /// The lines of the trailer section; nil for a message without one.
     private(set) var trailers: ByteBuffer?
+
+    /// Begins with two empty buffers.
+    init(text: ByteBuffer, content: ByteBuffer) {
+        self.text = text
+        self.content = content
+    }
 
     var isComplete: Bool { if case .complete = stage { true } else { false } }
     /// Whether the head was read, in a response that of the final one.

@@ -85,7 +85,7 @@ private func checkRequest(_ fields: [FieldBytes], _ ends: Bool) {
     guard case .complete? = try? head.parse(bytes), value(":protocol", in: fields) == nil else { return }
     precondition(bytes.extracting(head.methodName).array == value(":method", in: fields), "another method")
     var authority = value(":authority", in: fields) ?? value("host", in: fields)
-    // An empty port is none (RFC 3986 section 6.2.3).
+    // An empty port means no port (RFC 3986 section 6.2.3).
     if head.authority?.explicitPort == nil, authority?.last == .colon { authority?.removeLast() }
     precondition(head.authority.map { bytes.extracting($0.text).array } == authority, "another authority")
     if head.method != .connect, head.target.form == .origin {

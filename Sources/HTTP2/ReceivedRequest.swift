@@ -30,6 +30,9 @@ struct ReceivedRequest {
     /// Whether the list is so much larger than allowed that its connection should end.
     var isExcessive: Bool { fields.isExcessive }
 
+    /// Whether the request is a call of gRPC, as far as its fields were read.
+    var isCall: Bool { fields.isGRPC && method.map { Method($0.span) == .post } ?? false }
+
     mutating func note(_ defect: Defect) { fields.note(defect) }
 
     /// Adds a field of the list.

@@ -23,6 +23,8 @@ public final class RequestStream: MultiplexedStream {
     public var isComplete: Bool { isHeadComplete }
     /// The reason why the request must be refused; nil if its text says everything.
     public var defect: Defect? { request.defect }
+    /// Whether the request is a call of gRPC, also if it must be refused.
+    public var isCall: Bool { request.isCall }
     /// Whether the request is for a tunnel.
     public var asksForTunnel: Bool { method == .connect }
 

@@ -121,4 +121,98 @@ struct GRPCTests {
             #expect(try proxy.metric("attache_upstream_http2_connections_total") <= 2)
         }
     }
+    // MARK: - The proxy's own refusals
+
+    private static func head(_ authority: String, _ more: FieldList = []) -> FieldList {
+        [(":method", "POST"), (":scheme", "http"), (":authority", authority), (":path", "/test/Unary")]
+            + [("content-type", "application/grpc"), ("te", "trailers")] + more
+    }
+
+    /// The fields of the response on the stream, which must be its one frame.
+    private static func refusal(on stream: UInt32, of client: FrameClient) throws -> [String] {
+        #expect(try client.answer(on: stream) == .response(status: 200, text: ""))
+        let frames = client.frames.filter { $0.stream == stream && $0.type < 2 }
+        #expect(frames.count == 1 && frames[0].endsStream)
+        return frames.first?.fields ?? []
+    }
+
+    @Test func `refusals at a listener are those of calls for calls alone`() throws {
+        let origin = try RecordingOrigin.answering()
+        let users = Scratch.folder("users") + "/users"
+        try Scratch.write(try UsersLines.of("alice"), to: users, mode: 0o600)
+        let clients = "allow 127.0.0.0/8; authenticate basic; users file \(users)"
+        let authority = "127.0.0.1:\(origin.port)"
+        try AttacheProcess.speakingHTTP2(clients: clients) { proxy, dialer throws in
+            let client = try FrameClient(by: dialer)
+            // The login of the client.
+            try client.send(
+                Frame.headers(1, Self.head(authority), ends: false) + Frame.data(1, "\0\0\0\0\0", ends: true))
+            let fields = try Self.refusal(on: 1, of: client)
+            #expect(
+                fields.contains("grpc-status: 16") && fields.contains("content-type: application/grpc"), "\(fields)")
+            #expect(fields.contains { $0.hasPrefix("grpc-message: ") && !$0.contains("\n") })
+            #expect(fields.contains { $0.hasPrefix("proxy-status: ") })
+            // Neither a tunnel nor a plain request is a call.
+            try client.send(Frame.headers(3, [(":method", "CONNECT"), (":authority", authority)], ends: false))
+            #expect(try client.answer(on: 3).status == 407)
+            try client.send(Frame.headers(5, SmugglingCase.head(authority)))
+            #expect(try client.answer(on: 5).status == 407)
+            // A request with too many fields.
+            let many = (0..<200).map { ("x-\($0)", "y") }
+            try client.send(Frame.headers(7, Self.head(authority, many)))
+            #expect(try Self.refusal(on: 7, of: client).contains("grpc-status: 8"))
+            #expect(
+                Wait.until { proxy.accessLogLines.contains { $0.contains(#""status":431"#) } }, "\(proxy.accessLog)")
+            #expect(proxy.accessLogLines.count { $0.contains(#""status":407"#) } == 3)
+        }
+    }
+
+    @Test func `a destination that the rules forbid is a permission that is denied`() throws {
+        try AttacheProcess.speakingHTTP2("route blocked.example { deny }\n") { proxy, dialer throws in
+            let client = try FrameClient(by: dialer)
+            try client.send(Frame.headers(1, Self.head("blocked.example")))
+            let fields = try Self.refusal(on: 1, of: client)
+            #expect(fields.contains("grpc-status: 7"), "\(fields)")
+            #expect(
+                Wait.until { proxy.accessLogLines.contains { $0.contains(#""status":403"#) } }, "\(proxy.accessLog)")
+        }
+    }
+
+    // MARK: - The deadline of the client
+
+    @Test func `a call whose server says nothing is answered at its deadline`() throws {
+        let gate = Gate()
+        let origin = try RecordingOrigin.answering { _, connection in
+            gate.wait()
+            try connection.reply(body: "late")
+        }
+        defer { gate.open() }
+        try AttacheProcess.speakingHTTP2 { proxy, dialer throws in
+            let client = try FrameClient(by: dialer)
+            try client.send(Frame.headers(1, Self.head("127.0.0.1:\(origin.port)", [("grpc-timeout", "200m")])))
+            let fields = try Self.refusal(on: 1, of: client)
+            #expect(fields.contains("grpc-status: 4"), "\(fields)")
+            #expect(
+                Wait.until { proxy.accessLogLines.contains { $0.contains(#""status":504"#) } }, "\(proxy.accessLog)")
+        }
+    }
+
+    @Test func `no question to an operator outlasts the deadline of a call`() throws {
+        let origin = try RecordingOrigin.answering { _, connection in
+            try connection.reply("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"x\""])
+        }
+        try AttacheProcess.speakingHTTP2("challenge { host 127.0.0.1; ask }\n") { proxy, dialer throws in
+            let client = try FrameClient(by: dialer)
+            try client.send(Frame.headers(1, Self.head("127.0.0.1:\(origin.port)", [("grpc-timeout", "300000u")])))
+            let fields = try Self.refusal(on: 1, of: client)
+            #expect(fields.contains("grpc-status: 4"), "\(fields)")
+            // It was asked, and the client without a deadline still waits.
+            #expect(origin.messages.count == 1)
+            try client.send(Frame.headers(3, Self.head("127.0.0.1:\(origin.port)")))
+            #expect(Wait.until { origin.messages.count == 2 })
+            try client.send(Frame.reset(3))
+            #expect(Wait.until { proxy.accessLogLines.count == 2 }, "\(proxy.accessLog)")
+            #expect(proxy.accessLogLines.first?.contains(#""status":504"#) == true)
+        }
+    }
 }

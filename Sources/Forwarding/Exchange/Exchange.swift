@@ -272,14 +272,6 @@ public final class Exchange {
             || credentials.challenges?.parent.loop?.isChallenge == true
     }
 
-    /// Whether the request is a call of gRPC, whose body may be endless.
-    var asksByGRPC: Bool {
-        guard let type = request.fields.first(.contentType) else { return false }
-        let head = headBytes
-        let value = head.readable.extracting(type.value)
-        return value.count >= 16 && value.extracting(first: 16).equalsIgnoringCase("application/grpc")
-    }
-
     // MARK: - A login of the client's own
 
     // It is relayed, on a connection that is the client's alone (RFC 4559 section 6).

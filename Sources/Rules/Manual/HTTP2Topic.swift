@@ -37,6 +37,16 @@ extension ManualTopic {
             challenge { host grpc.example.com; secure yes; method bearer; preempt always; use api }
             route grpc.example.com { intercept }
 
+        If the proxy itself refuses a call, the client gets a code of gRPC, with the proxy's sentence as its message. The status on
+        the wire is 200 then. The log and the metrics have the status that the code stands for: UNAUTHENTICATED (16) for 401 and
+        407, PERMISSION_DENIED (7) for 403. RESOURCE_EXHAUSTED (8) stands for 413, 429 and 431, DEADLINE_EXCEEDED (4) for 504,
+        UNAVAILABLE (14) for 502 and 503, and UNKNOWN (2) for the rest. Clients may repeat a call that is unavailable. So a 502
+        is UNAUTHENTICATED if a login is refused by a rule or has no credential, and PERMISSION_DENIED if the rules of a parent
+        refuse. A CONNECT is no call: it gets its 407.
+
+        If the client says how long it waits (`grpc-timeout`) and the server has not begun its response by then, the client
+        gets DEADLINE_EXCEEDED. That also ends a wait for a token, for another request or for an operator.
+
         A call may be quiet for 2 hours; `timeouts idle` and `timeouts response` do not end it. gRPC without TLS passes
         unchanged in a tunnel, and cannot get a credential.
 

@@ -254,7 +254,7 @@ public final class Exchange {
     /// Reading a response before it is passed on must not wait for a body that does not go on. The body of a
     /// challenge is not read.
     var mayReadAhead: Bool {
-        upstream.head.status != .unauthorized && upstream.head.status != .proxyAuthenticationRequired
+        upstream.head.status != .proxyAuthenticationRequired && judgedStatus != .unauthorized
     }
 
     /// Whether the request is sent without its body, because it can only bring the next challenge.

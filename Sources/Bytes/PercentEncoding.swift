@@ -14,6 +14,19 @@ public enum PercentEncoding {
         }
     }
 
+    /// The text as printable ASCII: all other bytes are encoded, and `%`.
+    public static func printable(_ text: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            if (0x20...0x7E).contains(byte), byte != UInt8(ascii: "%") {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 0xF)]
+            }
+        }
+        return bytes
+    }
+
     /// Appends a byte of a component: unreserved characters (section 2.3) unchanged, others encoded.
     public static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
         switch byte {

@@ -68,7 +68,7 @@ struct ReceivedFields {
             return
         }
         if name.equals("content-type" as StaticString) {
-            isGRPC = value.count >= 16 && value.extracting(first: 16).equalsIgnoringCase("application/grpc")
+            isGRPC = GRPC.isMediaType(value)
         }
         Self.append(name, value, to: lines)
     }

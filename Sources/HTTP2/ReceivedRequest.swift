@@ -44,6 +44,13 @@ final class ReceivedRequest {
     /// Whether the list is so much larger than allowed that its connection should end.
     var isExcessive: Bool { fields.isExcessive }
 
+    /// Whether the request is a call of gRPC, as far as its fields were read.
+    var isCall: Bool {
+        guard fields.isGRPC, let place = places.method else { return false }
+        let values = values
+        return Method(values.readable.extracting(place)) == .post
+    }
+
     func note(_ defect: Defect) { fields.note(defect) }
 
     /// Prepares for the next request.

@@ -8,6 +8,8 @@ public final class RequestStream: MultiplexedStream {
     private let request: ReceivedRequest
     /// The reason why the request must be refused; nil if its text says everything.
     public private(set) var defect: Defect?
+    /// Whether the request is a call of gRPC, also if it must be refused.
+    public private(set) var isCall = false
     private(set) var method = Method.get
     /// The handshake that the request begins with a server, if it opens a WebSocket.
     private var handshake: WebSocketHandshake?
@@ -36,6 +38,7 @@ public final class RequestStream: MultiplexedStream {
 
     override func completeHead(endsStream: Bool) {
         isHeadComplete = true
+        isCall = request.isCall
         do throws(Defect) {
             (method, framing, handshake) = try request.write(to: text, endsWithHead: endsStream)
         } catch {

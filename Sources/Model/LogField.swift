@@ -27,7 +27,7 @@ public enum RequestField: String, JSONField {
         case .user: .init(.string, "the user who logged in to this proxy, or whom 'listen … as' names")
         case .method: .init(.string, "the method of the request")
         case .target: .init(.string, "its URL; HOST:PORT for CONNECT")
-        case .status: .init(.number, "the status that the client got")
+        case .status: .init(.number, "the status of the response, or of the proxy's refusal of a gRPC call")
         case .bytesIn: .init(.number, "bytes of body or tunnel from the client")
         case .bytesOut: .init(.number, "bytes of body or tunnel to the client")
         case .milliseconds: .init(.number, "milliseconds from the first byte of the request to its end")

@@ -27,6 +27,13 @@ import Testing
         #expect(Hex.decode("0g") == nil)
     }
 
+    @Test func `a text becomes printable ASCII, and can be read back`() throws {
+        let text = "50 % of \"Zürich\"\n~"
+        let printed = PercentEncoding.printable(text)
+        #expect(String(decoding: printed, as: UTF8.self) == "50 %25 of \"Z%C3%BCrich\"%0A~")
+        #expect(PercentEncoding.decode(printed.span) == Array(text.utf8))
+    }
+
     @Test func `bytes above 0x7F are percent-encoded, and no others`() {
         let buffer = ByteBuffer(capacity: 64)
         let bytes = (0...UInt8.max).map { $0 }

@@ -2,50 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Calls of gRPC through an intercepted tunnel: a real client and a real server.
+/// Calls of gRPC through an intercepted tunnel: real clients and a real server.
 struct GRPCTests {
-    /// A server with all kinds of calls, which wants a token. It prints its port.
-    private static let server = """
-        import grpc, sys, threading
-        from concurrent import futures
-        key, chain, token = sys.argv[1:]
-        def check(context):
-            sent = dict(context.invocation_metadata()).get('authorization')
-            if sent != 'Bearer ' + token:
-                context.abort(grpc.StatusCode.UNAUTHENTICATED, 'no token')
-        def unary(request, context):
-            check(context)
-            if request == b'slow': threading.Event().wait(5)
-            if request == b'fail': context.abort(grpc.StatusCode.FAILED_PRECONDITION, 'as asked')
-            context.set_trailing_metadata((('x-trailer', 'here'),))
-            return request[::-1] if len(request) < 100 else str(len(request)).encode()
-        def many(request, context):
-            check(context)
-            for n in range(int(request)):
-                yield b'%d' % n
-        def sum_up(requests, context):
-            check(context)
-            return b'%d' % sum(int(r) for r in requests)
-        def talk(requests, context):
-            check(context)
-            for request in requests:
-                yield b're: ' + request
-        class Calls(grpc.GenericRpcHandler):
-            def service(self, details):
-                return {
-                    '/test/Unary': grpc.unary_unary_rpc_method_handler(unary),
-                    '/test/Many': grpc.unary_stream_rpc_method_handler(many),
-                    '/test/Sum': grpc.stream_unary_rpc_method_handler(sum_up),
-                    '/test/Talk': grpc.stream_stream_rpc_method_handler(talk),
-                }.get(details.method)
-        server = grpc.server(futures.ThreadPoolExecutor(32))
-        server.add_generic_rpc_handlers((Calls(),))
-        credentials = grpc.ssl_server_credentials([(open(key, 'rb').read(), open(chain, 'rb').read())])
-        print(server.add_secure_port('127.0.0.1:0', credentials), flush=True)
-        server.start()
-        server.wait_for_termination()
-        """
-
     private static let client = """
         import grpc, queue, sys, threading, time
         target, authority = sys.argv[1:]
@@ -80,30 +38,35 @@ struct GRPCTests {
         print(sum(1 for n, c in enumerate(calls) if c.result().decode() == str(n)[::-1]))
         """
 
-    @Test func `a client that knows no token calls a server that wants one`() throws {
-        let environment = try PythonPackages.grpcEnvironment()
-        let identity = try ServerIdentity(Hierarchy.shared().issuing.issue(CertificateTerms(host: HTTP2Origin.host)))
-        let folder = Scratch.folder("grpc")
-        try Scratch.write(Self.server, to: folder + "/server.py")
-        let token = "grpc-token-\(UUID().uuidString)"
-        let server = try Subprocess(
-            "python3", [folder + "/server.py", identity.leaf.key, identity.chain, token], environment: environment,
-            directory: folder)
-        #expect(Wait.until(seconds: 60) { server.output.hasSuffix("\n") }, "\(server.errorOutput)")
-        let port = server.output.trimmingCharacters(in: .whitespacesAndNewlines)
-        let rules = """
-            credential api { token file @/token }
-            challenge { host \(HTTP2Origin.host); secure yes; method bearer; preempt always; use api }
+    /// Runs a proxy with a rule that sends the credential `api` with each call.
+    private func calling(
+        _ rules: String, files: [String: String], _ body: (AttacheProcess) throws -> Void
+    ) throws {
+        let rule = """
+            challenge "calls" { host \(HTTP2Origin.host); secure yes; method bearer; preempt always; use api }
 
             """
-        let setting = AttacheProcess.Setting(threads: 1, files: ["token": token + "\n"])
-        try AttacheProcess.visitingZoo(rules, setting: setting) { proxy throws in
-            let proxied = environment.merging([
-                "https_proxy": proxy.address, "GRPC_VERBOSITY": "ERROR",
-            ]) { $1 }
-            let run = try Finished.run(
-                "python3", ["-c", Self.client, "\(HTTP2Origin.host):\(port)", try proxy.exportedAuthority()],
-                environment: proxied, seconds: 120)
+        let setting = AttacheProcess.Setting(threads: 1, files: files)
+        try AttacheProcess.visitingZoo(rules + "\n" + rule, setting: setting, body)
+    }
+
+    private static let file = "credential api { token file @/token }\n"
+
+    /// A token that no other test has.
+    private static func freshToken() -> String { "grpc-token-\(UUID().uuidString)" }
+
+    private func python(_ script: String, _ server: GRPCServer, through proxy: AttacheProcess) throws -> Finished {
+        let proxied = server.environment.merging(["https_proxy": proxy.address, "GRPC_VERBOSITY": "ERROR"]) { $1 }
+        return try Finished.run(
+            "python3", ["-c", script, server.authority, try proxy.exportedAuthority()], environment: proxied,
+            seconds: 120)
+    }
+
+    @Test func `a client that knows no token calls a server that wants one`() throws {
+        let token = Self.freshToken()
+        let server = try GRPCServer(accepting: token)
+        try calling(Self.file, files: ["token": token + "\n"]) { proxy throws in
+            let run = try python(Self.client, server, through: proxy)
             let expected = """
                 olleh here
                 3000000
@@ -119,6 +82,218 @@ struct GRPCTests {
                 """
             #expect(run.output == expected, "\(run)\n\(proxy.errorOutput)\n\(proxy.accessLogLines.suffix(5))")
             #expect(try proxy.metric("attache_upstream_http2_connections_total") <= 2)
+        }
+    }
+
+    // MARK: - A token that the server refuses
+
+    /// Runs a proxy that fetches tokens, and a server that takes the first of them.
+    private func fetching(_ body: (AttacheProcess, GRPCServer, TokenServer) throws -> Void) throws {
+        let tokens = try TokenServer()
+        let server = try GRPCServer(accepting: TokenServer.stem + "1")
+        let rules = """
+            credential api { oauth2 \(tokens.url); client-id c; client-secret file @/secret }
+            route 127.0.0.1:\(tokens.endpoint.port) { tunnel }
+            """
+        try calling(rules, files: ["secret": "s3cret"]) { proxy throws in try body(proxy, server, tokens) }
+    }
+
+    @Test(arguments: GRPCClient.allCases.filter(\.isInstalled))
+    func `a token that has expired costs one more call, and no client sees it`(client: GRPCClient) throws {
+        try fetching { proxy, server, tokens throws in
+            #expect(try client.call(server.authority, through: proxy, ["ab", "cd"]) == ["OK ba", "OK dc"])
+            try server.accept(TokenServer.stem + "2")
+            #expect(try client.call(server.authority, through: proxy, ["ef", "gh"]) == ["OK fe", "OK hg"])
+            #expect(server.verdicts == ["accepted", "accepted", "refused", "accepted", "accepted"])
+            #expect(tokens.issued == 2)
+            #expect(Wait.until { proxy.accessLogLines.count { $0.contains(#""status":200"#) } >= 4 })
+        }
+    }
+
+    @Test func `a hundred calls at once meet an expired token, and each is answered`() throws {
+        let many = """
+            import grpc, sys
+            target, authority = sys.argv[1:]
+            channel = grpc.secure_channel(target, grpc.ssl_channel_credentials(open(authority, 'rb').read()))
+            calls = [channel.unary_unary('/test/Unary').future(b'%d' % n, timeout=60) for n in range(100)]
+            print(sum(1 for n, c in enumerate(calls) if c.result().decode() == str(n)[::-1]))
+            # The server has taken a part of these messages when it refuses them.
+            print(channel.stream_unary('/test/Sum')((b'%d' % n for n in range(100)), timeout=60).decode())
+            """
+        try fetching { proxy, server, tokens throws in
+            #expect(try python(many, server, through: proxy).output == "100\n4950\n")
+            try server.accept(TokenServer.stem + "2")
+            let run = try python(many, server, through: proxy)
+            #expect(run.output == "100\n4950\n", "\(run)\n\(proxy.errorOutput)\n\(proxy.accessLogLines.suffix(3))")
+            #expect(tokens.issued == 2)
+            #expect(server.count(of: "accepted") == 202)
+        }
+    }
+
+    @Test func `a call with more content than is kept gets the refusal, and the next one a new token`() throws {
+        let large = """
+            import grpc, sys
+            target, authority = sys.argv[1:]
+            channel = grpc.secure_channel(target, grpc.ssl_channel_credentials(open(authority, 'rb').read()))
+            unary = channel.unary_unary('/test/Unary')
+            for length in (3000000, 3000000):
+                try:
+                    print('OK', unary(b'x' * length, timeout=60).decode())
+                except grpc.RpcError as error:
+                    print(error.code().name, error.details(), dict(error.trailing_metadata()).get('proxy-status'))
+            """
+        try fetching { proxy, server, _ throws in
+            #expect(try python(large, server, through: proxy).output == "OK 3000000\nOK 3000000\n")
+            try server.accept(TokenServer.stem + "2")
+            let lines = try python(large, server, through: proxy).output.split(separator: "\n")
+            #expect(lines.count == 2 && lines[1] == "OK 3000000", "\(lines)")
+            #expect(lines[0].hasPrefix("UNAUTHENTICATED no token "), "\(lines)")
+            #expect(lines[0].contains("larger than this proxy keeps"), "\(lines)")
+        }
+    }
+
+    @Test func `a wrong token is counted as after a 401, and the client gets the server's refusal`() throws {
+        let server = try GRPCServer(accepting: Self.freshToken())
+        try calling(Self.file, files: ["token": Self.freshToken() + "\n"]) { proxy throws in
+            let texts = (1...20).map { "\($0)" }
+            let lines = try GRPCClient.python.call(server.authority, through: proxy, texts)
+            #expect(lines == [String](repeating: "UNAUTHENTICATED no token", count: 20))
+            // A version that was never accepted is sent twice.
+            #expect((1...2).contains(server.count(of: "refused")), "\(server.verdicts)")
+            #expect(server.verdicts.count == 20)
+            let list = try Finished.run(
+                AttacheBinary.path, ["credential", "list", "--config", "proxy.conf"], directory: proxy.folder,
+                seconds: 20)
+            #expect(list.output.contains("api") && list.output.contains("refused"), "\(list)")
+        }
+    }
+
+    @Test func `a refusal for another reason, or behind the first fields, costs nothing`() throws {
+        let token = Self.freshToken()
+        let server = try GRPCServer(accepting: token)
+        try calling(Self.file, files: ["token": token + "\n"]) { proxy throws in
+            let lines = try GRPCClient.python.call(server.authority, through: proxy, ["forbid", "fail", "late", "ab"])
+            let expected = [
+                "PERMISSION_DENIED not you", "FAILED_PRECONDITION as asked", "UNAUTHENTICATED too late", "OK ba",
+            ]
+            #expect(lines == expected)
+            #expect(server.verdicts == [String](repeating: "accepted", count: 4))
+        }
+    }
+
+    // MARK: - The proxy's own refusals
+
+    @Test(arguments: GRPCClient.allCases.filter(\.isInstalled))
+    func `a client reads why the proxy refuses its call`(client: GRPCClient) throws {
+        let server = try GRPCServer(accepting: Self.freshToken())
+        let rules = Self.file + "challenge \"no more\" { host \(HTTP2Origin.host); failures 1..; cancel }"
+        try calling(rules, files: ["token": Self.freshToken() + "\n"]) { proxy throws in
+            let lines = try client.call(server.authority, through: proxy, ["ab"])
+            let line = try #require(lines.first)
+            #expect(
+                line.hasPrefix(client.name(of: "UNAUTHENTICATED") + " the origin asks for a login, but rule"), "\(line)"
+            )
+            #expect(line.contains(#""no more""#))
+            // The log has what happened.
+            #expect(
+                Wait.until { proxy.accessLogLines.contains { $0.contains(#""status":502"#) } }, "\(proxy.accessLog)")
+
+            let nowhere = "\(HTTP2Origin.host):\(FreePort.take())"
+            let failed = try client.call(nowhere, through: proxy, ["ab"])
+            #expect(failed.first?.hasPrefix(client.name(of: "UNAVAILABLE")) == true, "\(failed)")
+        }
+    }
+
+    private static func head(_ authority: String, _ more: FieldList = []) -> FieldList {
+        [(":method", "POST"), (":scheme", "http"), (":authority", authority), (":path", "/test/Unary")]
+            + [("content-type", "application/grpc"), ("te", "trailers")] + more
+    }
+
+    /// The fields of the response on the stream, which must be its one frame.
+    private static func refusal(on stream: UInt32, of client: FrameClient) throws -> [String] {
+        #expect(try client.answer(on: stream) == .response(status: 200, text: ""))
+        let frames = client.frames.filter { $0.stream == stream && $0.type < 2 }
+        #expect(frames.count == 1 && frames[0].endsStream)
+        return frames.first?.fields ?? []
+    }
+
+    @Test func `refusals at a listener are those of calls for calls alone`() throws {
+        let origin = try RecordingOrigin.answering()
+        let users = Scratch.folder("users") + "/users"
+        try Scratch.write(try UsersLines.of("alice"), to: users, mode: 0o600)
+        let clients = "allow 127.0.0.0/8; authenticate basic; users file \(users)"
+        let authority = "127.0.0.1:\(origin.port)"
+        try AttacheProcess.speakingHTTP2(clients: clients) { proxy, dialer throws in
+            let client = try FrameClient(by: dialer)
+            // The login of the client.
+            try client.send(
+                Frame.headers(1, Self.head(authority), ends: false) + Frame.data(1, "\0\0\0\0\0", ends: true))
+            let fields = try Self.refusal(on: 1, of: client)
+            #expect(
+                fields.contains("grpc-status: 16") && fields.contains("content-type: application/grpc"), "\(fields)")
+            #expect(fields.contains { $0.hasPrefix("grpc-message: ") && !$0.contains("\n") })
+            #expect(fields.contains { $0.hasPrefix("proxy-status: ") })
+            // Neither a tunnel nor a plain request is a call.
+            try client.send(Frame.headers(3, [(":method", "CONNECT"), (":authority", authority)], ends: false))
+            #expect(try client.answer(on: 3).status == 407)
+            try client.send(Frame.headers(5, SmugglingCase.head(authority)))
+            #expect(try client.answer(on: 5).status == 407)
+            // A request with too many fields.
+            let many = (0..<200).map { ("x-\($0)", "y") }
+            try client.send(Frame.headers(7, Self.head(authority, many)))
+            #expect(try Self.refusal(on: 7, of: client).contains("grpc-status: 8"))
+            #expect(
+                Wait.until { proxy.accessLogLines.contains { $0.contains(#""status":431"#) } }, "\(proxy.accessLog)")
+            #expect(proxy.accessLogLines.count { $0.contains(#""status":407"#) } == 3)
+        }
+    }
+
+    @Test func `a destination that the rules forbid is a permission that is denied`() throws {
+        try AttacheProcess.speakingHTTP2("route blocked.example { deny }\n") { proxy, dialer throws in
+            let client = try FrameClient(by: dialer)
+            try client.send(Frame.headers(1, Self.head("blocked.example")))
+            let fields = try Self.refusal(on: 1, of: client)
+            #expect(fields.contains("grpc-status: 7"), "\(fields)")
+            #expect(
+                Wait.until { proxy.accessLogLines.contains { $0.contains(#""status":403"#) } }, "\(proxy.accessLog)")
+        }
+    }
+
+    // MARK: - The deadline of the client
+
+    @Test func `a call whose server says nothing is answered at its deadline`() throws {
+        let gate = Gate()
+        let origin = try RecordingOrigin.answering { _, connection in
+            gate.wait()
+            try connection.reply(body: "late")
+        }
+        defer { gate.open() }
+        try AttacheProcess.speakingHTTP2 { proxy, dialer throws in
+            let client = try FrameClient(by: dialer)
+            try client.send(Frame.headers(1, Self.head("127.0.0.1:\(origin.port)", [("grpc-timeout", "200m")])))
+            let fields = try Self.refusal(on: 1, of: client)
+            #expect(fields.contains("grpc-status: 4"), "\(fields)")
+            #expect(
+                Wait.until { proxy.accessLogLines.contains { $0.contains(#""status":504"#) } }, "\(proxy.accessLog)")
+        }
+    }
+
+    @Test func `no question to an operator outlasts the deadline of a call`() throws {
+        let origin = try RecordingOrigin.answering { _, connection in
+            try connection.reply("401 Unauthorized", ["WWW-Authenticate: Basic realm=\"x\""])
+        }
+        try AttacheProcess.speakingHTTP2("challenge { host 127.0.0.1; ask }\n") { proxy, dialer throws in
+            let client = try FrameClient(by: dialer)
+            try client.send(Frame.headers(1, Self.head("127.0.0.1:\(origin.port)", [("grpc-timeout", "300000u")])))
+            let fields = try Self.refusal(on: 1, of: client)
+            #expect(fields.contains("grpc-status: 4"), "\(fields)")
+            // It was asked, and the client without a deadline still waits.
+            #expect(origin.messages.count == 1)
+            try client.send(Frame.headers(3, Self.head("127.0.0.1:\(origin.port)")))
+            #expect(Wait.until { origin.messages.count == 2 })
+            try client.send(Frame.reset(3))
+            #expect(Wait.until { proxy.accessLogLines.count == 2 }, "\(proxy.accessLog)")
+            #expect(proxy.accessLogLines.first?.contains(#""status":504"#) == true)
         }
     }
 }

@@ -87,6 +87,17 @@ struct RequestTests {
         #expect(stream?.defect == nil)
     }
 
+    @Test func `a call of gRPC is known, also if its request is refused`() throws {
+        let type = [("content-type", "application/grpc")]
+        #expect(try Self.stream(Self.request("POST", "a.test", "/", type), ends: false).1?.isCall == true)
+        #expect(try Self.stream(Self.request("GET", "a.test", "/", type)).1?.isCall == false)
+        #expect(
+            try Self.stream(Self.request("POST", "a.test", "/", [("content-type", "text/plain")])).1?.isCall == false)
+        let refused = try Self.stream(Self.request("POST", "a.test", "/", type + [("host", "b.test")])).1
+        #expect(refused?.isCall == true)
+        #expect(refused?.defect != nil)
+    }
+
     @Test func `a tunnel has raw bytes behind its head`() throws {
         let (client, stream) = try Self.stream([(":method", "CONNECT"), (":authority", "a.test:443")], ends: false)
         #expect(stream?.readAll() == "CONNECT a.test:443 HTTP/1.1\r\nhost: a.test:443\r\n\r\n")

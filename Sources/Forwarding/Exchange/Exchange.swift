@@ -254,7 +254,7 @@ public final class Exchange {
     /// Reading a response before it is passed on must not wait for a body that does not go on. The body of a
     /// challenge is not read.
     var mayReadAhead: Bool {
-        upstream.head.status != .unauthorized && upstream.head.status != .proxyAuthenticationRequired
+        upstream.head.status != .proxyAuthenticationRequired && judgedStatus != .unauthorized
     }
 
     /// Whether the request is sent without its body, because it can only bring the next challenge.
@@ -270,14 +270,6 @@ public final class Exchange {
         guard way.relay != nil else { return false }
         return upstream.head.status == .proxyAuthenticationRequired
             || credentials.challenges?.parent.loop?.isChallenge == true
-    }
-
-    /// Whether the request is a call of gRPC, whose body may be endless.
-    var asksByGRPC: Bool {
-        guard let type = request.fields.first(.contentType) else { return false }
-        let head = headBytes
-        let value = head.readable.extracting(type.value)
-        return value.count >= 16 && value.extracting(first: 16).equalsIgnoringCase("application/grpc")
     }
 
     // MARK: - A login of the client's own

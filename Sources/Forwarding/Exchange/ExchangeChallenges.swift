@@ -82,9 +82,11 @@ final class ExchangeChallenges {
 
         /// Judges the response that has arrived by the known answer. Call it once for each response.
         ///
-        /// - Parameter target: the request target as the server sees it.
+        /// - Parameters:
+        ///   - status: the status by which it is judged.
+        ///   - target: the request target as the server sees it.
         mutating func passage(
-            of response: UpstreamConnection, _ fields: ChallengeFields, at target: ByteBuffer
+            of response: UpstreamConnection, _ status: Status, _ fields: ChallengeFields, at target: ByteBuffer
         ) -> Passage {
             switch self {
             case .ignored: return .passes
@@ -92,7 +94,6 @@ final class ExchangeChallenges {
                 // It is moved out and back to avoid reference counting.
                 self = .ignored
                 defer { self = .known(known) }
-                let status = response.head.status
                 let passes = response.withValue(of: fields.information) {
                     known.passes(status, information: $0, target: target.readable, from: fields)
                 }

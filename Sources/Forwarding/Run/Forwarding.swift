@@ -444,7 +444,7 @@ public final class Forwarding {
             return nil
         }
         context.exchange.credentials.learnableAnswer?.judge(context.exchange.upstream)
-        if isRelayed, context.exchange.mayReadAhead { beginRest(context) }
+        if isRelayed, context.exchange.body.mayGoOn, context.exchange.mayReadAhead { beginRest(context) }
         if let signing = context.exchange.credentials.signing, answersOrigin,
             signing.isRequested(by: context.exchange)
         {

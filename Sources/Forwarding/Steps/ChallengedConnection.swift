@@ -33,7 +33,7 @@ final class ChallengedConnection: ChallengeResponse, LoginConnection {
 
     // MARK: - The response
 
-    var status: Status { upstream.head.status }
+    var status: Status { exchange.judgedStatus }
     var keepsConnection: Bool { upstream.head.keepAlive }
 
     var persistsLogin: Bool {

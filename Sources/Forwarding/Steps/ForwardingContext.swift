@@ -367,9 +367,10 @@ public struct ForwardingContext {
         guard let challenges = exchange.credentials.challenges else { return true }
         let parentTarget = exchange.texts.parentTarget
         let atParent =
-            way.relay == nil ? .passes : challenges.parent.passage(of: upstream, .proxy, at: parentTarget)
+            way.relay == nil
+            ? .passes : challenges.parent.passage(of: upstream, upstream.head.status, .proxy, at: parentTarget)
         if atParent == .isMet { return false }
-        let atOrigin = challenges.origin.passage(of: upstream, .origin, at: exchange.target)
+        let atOrigin = challenges.origin.passage(of: upstream, exchange.judgedStatus, .origin, at: exchange.target)
         if atOrigin == .isMet { return false }
         if atParent == .passesAsNews { noteAcceptance(by: challenges.parent, at: parentTarget) }
         if atOrigin == .passesAsNews { noteAcceptance(by: challenges.origin, at: exchange.target) }

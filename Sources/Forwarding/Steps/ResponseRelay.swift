@@ -182,7 +182,7 @@ public struct ResponseRelay: ~Copyable {
         }
         let coding = decodedCoding(context)
         var rewrite = ResponseRewrite()
-        if let note, upstream.head.status == .unauthorized { context.exchange.record.details = note.text }
+        if let note, context.exchange.judgedStatus == .unauthorized { context.exchange.record.details = note.text }
         let clientFraming = framing(context, decodes: coding != nil)
         rewrite.body = clientFraming
         // Reframed bodies lose their trailers, and decoded ones are not the bytes that the entity tag names.

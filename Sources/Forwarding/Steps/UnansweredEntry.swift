@@ -111,7 +111,13 @@ extension ForwardingContext {
             exchange.record.details = exchange.record.details ?? note
             return PassedNote(note)
         // A failing initializer has allocated the object all the same.
-        default: return note.map { PassedNote($0) }
+        default:
+            guard let note else { return nil }
+            if exchange.judgedStatus == .unauthorized {
+                return unanswered.take(
+                    of: destination.challenger, exchange.credentials.challenges?.origin.loop, note, .passed)
+            }
+            return PassedNote(note)
         }
     }
 
@@ -131,7 +137,7 @@ extension ForwardingContext {
         let note = refusal.explanation == nil ? refusal.sentence : nil
         let challenges = exchange.credentials.challenges
         if !exchange.isChallengedByParent {
-            if exchange.upstream.head.status == .unauthorized {
+            if exchange.judgedStatus == .unauthorized {
                 unanswered.take(of: destination.challenger, challenges?.origin.loop, note, .cancelled)
             }
         } else if let parent = exchange.way.relay {

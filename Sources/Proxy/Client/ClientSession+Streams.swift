@@ -1,3 +1,4 @@
+import Bytes
 import Forwarding
 import HTTP
 import HTTP2
@@ -27,6 +28,33 @@ extension ClientSession {
         guard let defect else { return takeRequest(run) }
         run.exchange.times.start = downstream.loop.now
         conclude(run, after: .refused(Refusal(HTTPError(.client, defect))))
+    }
+
+    /// Takes note of a request on a stream. A call of gRPC may have a deadline, which no wait of the proxy outlasts.
+    func noteStream(_ exchange: Exchange) {
+        exchange.request.note(.http2)
+        guard let channel = stream.channel as? ClientStream, channel.isCall, let timeout = exchange.callTimeout
+        else { return }
+        let alarm = Alarm(on: downstream.loop) { [unowned self] in endCall() }
+        alarm.set(after: timeout)
+        callAlarm = alarm
+    }
+
+    /// The client waits no longer for its call. If the response has not begun, the request ends as if the client had left,
+    /// and the client gets the reason.
+    private func endCall() {
+        switch phase {
+        case .exchanging(let run), .served(let run):
+            let exchange = run.exchange
+            guard exchange.record.status == 0 else { return }
+            downstream.presence.leave(awaitingVerdict: exchange.policy.timeouts.connect / 2, on: downstream.loop)
+        default: return
+        }
+    }
+
+    /// Whether the request has ended at the deadline of its call, and the client can be told.
+    func isLate(_ exchange: Exchange) -> Bool {
+        callAlarm?.hasRung == true && exchange.record.status == 0 && !stream.isClosed && !stream.channel.isBroken
     }
 
     /// Lets the other streams of the connection use what the client has proved.
@@ -61,5 +89,12 @@ extension ClientSession {
     func retire(_ retirement: Retirement) {
         downstream.retire(retirement)
         if case .multiplexed(let streams) = phase { streams.retire(retirement) }
+    }
+}
+
+extension Refusal {
+    /// The answer to a call whose client waits no longer.
+    static var lateCall: Refusal {
+        Refusal(.gatewayTimeout, .httpResponseTimeout, "the call was not answered within its grpc-timeout")
     }
 }

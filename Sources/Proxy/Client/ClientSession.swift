@@ -74,6 +74,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
     private var restNumber: UInt64
     /// The place of the request in progress among those of its client; nil unless the rules limit their number.
     private var place: ClientRequests.Place?
+    /// Rings at the deadline of the client of a call; nil for all other requests.
+    var callAlarm: Alarm?
     /// The number of the session at its host.
     let number: Int
 
@@ -377,7 +379,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     /// Takes note of the request, and sends clients away that are not served.
     private func admit(_ exchange: Exchange) throws(ExchangeFailure) {
-        if downstream.isMultiplexed { exchange.request.note(.http2) }
+        if downstream.isMultiplexed { noteStream(exchange) }
         exchange.body.begin(exchange.request.framing, limits: exchange.policy.limits.request)
         if let user = login.user { exchange.record.user = user }
         downstream.record(exchange)
@@ -471,6 +473,10 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         case .clientLost,
             _ where downstream.presence.hasLeft:
             exchange.upstream.reset()
+            if isLate(exchange) {
+                let response = ProxyResponse(downstream: downstream, exchange: exchange)
+                return send(run, keepingConnection: response.write(.lateCall))
+            }
             if !exchange.headBytes.isEmpty { exchange.record.noteDeparture() }
             stream.abort()
             finish(run, goesOn: false)

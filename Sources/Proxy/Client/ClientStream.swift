@@ -26,6 +26,9 @@ final class ClientStream: MultiplexedChannel {
     /// Whether the session can do nothing before the client takes bytes, or sends more.
     var awaitsClient: Bool { !isClosed && (!isWritable || !isReadable && stream.awaitsContent) }
 
+    /// Whether the request is a call of gRPC, also if it must be refused.
+    var isCall: Bool { stream.isCall }
+
     /// Ends the stream with an error of the protocol, in place of a response.
     func refuse(with code: StreamError) {
         stream.refuse(with: code)

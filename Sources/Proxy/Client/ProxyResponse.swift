@@ -40,11 +40,17 @@ struct ProxyResponse {
             buffer.append(refusal.socksReply.bytes(version))
             return false
         }
+        if exchange.record.parts.contains(.challenges) { exchange.record.proxyStatus = refusal.proxyStatus }
+        if isCall {
+            refusal.writeToCall(into: buffer)
+            exchange.record.headBytesOut = buffer.count
+            exchange.record.setType("application/grpc".utf8Span.span)
+            return false
+        }
         let keeps = refusal.keepsConnection && canKeep
         let hasBody = exchange.request.method != .head
         refusal.write(into: buffer, connection: connection(keeps), withBody: hasBody)
         if hasBody { exchange.record.bytesOut = refusal.text.utf8.count }
-        if exchange.record.parts.contains(.challenges) { exchange.record.proxyStatus = refusal.proxyStatus }
         exchange.record.headBytesOut = buffer.count - exchange.record.bytesOut
         exchange.record.setType("text/plain".utf8Span.span)
         return keeps
@@ -66,6 +72,9 @@ struct ProxyResponse {
         exchange.record.headBytesOut = buffer.count
         return keeps
     }
+
+    /// Whether the request is a call of gRPC on a stream.
+    private var isCall: Bool { (downstream.stream.channel as? ClientStream)?.isCall ?? false }
 
     /// The connection option to send; nil for none.
     private func connection(_ keeps: Bool) -> StaticString? {
@@ -117,6 +126,41 @@ extension Refusal {
         case .connectionRefused: .connectionRefused
         default: .failure
         }
+    }
+
+    /// The code of gRPC for the refusal.
+    var callCode: GRPC.Code {
+        switch status {
+        case .unauthorized, .proxyAuthenticationRequired: .unauthenticated
+        case .forbidden: .permissionDenied
+        case .contentTooLarge, .tooManyRequests, .requestHeaderFieldsTooLarge: .resourceExhausted
+        case .gatewayTimeout: .deadlineExceeded
+        case .badGateway: callCodeOfServer
+        case .serviceUnavailable: .unavailable
+        default: .unknown
+        }
+    }
+
+    /// The code for a `502`. Clients may repeat a call that is `unavailable`, but a missing login or a rule stays.
+    private var callCodeOfServer: GRPC.Code {
+        switch receivedStatus {
+        case .unauthorized, .proxyAuthenticationRequired: .unauthenticated
+        case nil: error == .httpRequestDenied ? .unauthenticated : .unavailable
+        default: error == .httpRequestDenied ? .permissionDenied : .unavailable
+        }
+    }
+
+    /// Writes the response for the client of a call, which reads the reason in the fields of a response without content.
+    func writeToCall(into buffer: ByteBuffer) {
+        let writer = HeadWriter(status: .ok, into: buffer)
+        writer.date(SystemClock.wallTime)
+        for field in fields { writer.field(field.name, field.value) }
+        writer.field("Proxy-Status", proxyStatus)
+        writer.field("Content-Type", GRPC.mediaType)
+        writer.field("Content-Length", decimal: 0)
+        writer.field("grpc-status", decimal: callCode.rawValue)
+        writer.field("grpc-message", PercentEncoding.printable(sentence).span)
+        writer.end()
     }
 
     /// Writes the response: status, `Proxy-Status`, and a sentence.

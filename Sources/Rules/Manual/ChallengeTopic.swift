@@ -81,6 +81,7 @@ extension ManualTopic {
         source again. If the value has changed, it sends the new value. If not, the client gets the 401. The proxy then asks the
         server by another request whether the key is still good ('attache help refusals'). So one forbidden page does not block a
         good key, and a wrong key is sent only a few times in half an hour. 400, 403 and all other answers go to the client.
+        For a call of gRPC, UNAUTHENTICATED is such a 401 ('attache help http2').
         """, ManualTopic.Entry.of(CredentialDirective.header, .query),
         ManualTopic.Entry.of(ChallengeDirective.modifier(.preempt), .modifier(.authorization)))
 

@@ -37,6 +37,22 @@ extension ManualTopic {
             challenge { host grpc.example.com; secure yes; method bearer; preempt always; use api }
             route grpc.example.com { intercept }
 
+        A server of gRPC refuses a token by the code UNAUTHENTICATED (16) and not by a 401. If the code comes at once, in a
+        response without content, the proxy takes it for a 401 without a challenge. It reads or fetches the token again, and
+        sends the call once more if it has kept the content (64 KiB, `limits { replay-memory }`). A wrong token is counted as
+        always ('attache help refusals'). Another code says nothing about the token. A code that comes behind content goes to the
+        client, and the token counts as accepted.
+
+        If the proxy itself refuses a call, the client gets a code too, with the proxy's sentence as its message. The status on
+        the wire is 200 then. The log and the metrics have the status that the code stands for: UNAUTHENTICATED (16) for 401 and
+        407, PERMISSION_DENIED (7) for 403. RESOURCE_EXHAUSTED (8) stands for 413, 429 and 431, DEADLINE_EXCEEDED (4) for 504,
+        UNAVAILABLE (14) for 502 and 503, and UNKNOWN (2) for the rest. Clients may repeat a call that is unavailable. So a 502
+        is UNAUTHENTICATED if a login is refused by a rule or has no credential, and PERMISSION_DENIED if the rules of a parent
+        refuse. A CONNECT is no call: it gets its 407.
+
+        If the client says how long it waits (`grpc-timeout`) and the server has not begun its response by then, the client
+        gets DEADLINE_EXCEEDED. That also ends a wait for a token, for another request or for an operator.
+
         A call may be quiet for 2 hours; `timeouts idle` and `timeouts response` do not end it. gRPC without TLS passes
         unchanged in a tunnel, and cannot get a credential.
 

@@ -60,7 +60,7 @@ extension ManualTopic {
         "routes": """
         https connect mitm interception decrypt tls ssl crl revocation gzip deflate websocket 403
         """,
-        "http2": "http/2 h2 alpn grpc multiplexing stream streams rapid-reset",
+        "http2": "http/2 h2 alpn grpc grpc-status grpc-timeout unauthenticated multiplexing stream streams rapid-reset",
         "authority": """
         ca cas root root-ca ca-certificate ca-certificates ca-bundle mitm interception https truststore trust-store
         cacerts keystore ssl name-constraints

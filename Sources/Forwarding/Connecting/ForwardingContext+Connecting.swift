@@ -27,7 +27,8 @@ extension ForwardingContext {
     ///   must make one.
     /// - Throws: the refusal for the client.
     func beginConnection() throws(ExchangeFailure) -> Bool {
-        guard destination.hops.isEmpty, origin.scheme == .http, exchange.own != nil || !exchange.asksForPractice
+        guard destination.hops.isEmpty, origin.scheme == .http, exchange.own != nil || !exchange.asksForPractice,
+            downstream.tunnel == nil || !offersHTTP2
         else { return false }
         let isJudged = exchange.own == nil || destination.address != nil
         do throws(Refusal) {
@@ -167,7 +168,9 @@ extension ForwardingContext {
     ) async throws(Refusal) -> OriginConnection {
         let terms = terms
         guard origin.isSecure else {
-            return OriginConnection(stream: stream, to: origin, under: terms, parentSecurity: parentSecurity)
+            return OriginConnection(
+                stream: stream, to: origin, under: terms, parentSecurity: parentSecurity,
+                kind: offersHTTP2 ? .http2 : .ordinary)
         }
         var handshake = OriginHandshake(
             downstream: downstream, policy: policy, client: downstream.identity(in: exchange), own: exchange.own,
@@ -186,9 +189,10 @@ extension ForwardingContext {
     // MARK: - HTTP/2
 
     /// Whether the exchange may use HTTP/2 with the origin. Not a login, which belongs to a connection, and not an upgrade. The
-    /// proxy's own requests are few.
+    /// proxy's own requests are few. Without TLS, the client must know that the origin speaks it.
     public var offersHTTP2: Bool {
-        guard origin.isSecure, destination.route.http2.isForOrigins, exchange.own == nil, exchange.probe == nil,
+        guard origin.isSecure || downstream.tunnel?.hasPriorKnowledge == true, destination.route.http2.isForOrigins,
+            exchange.own == nil, exchange.probe == nil,
             exchange.way.relay == nil, exchange.request.upgrade == nil, !exchange.needsHTTP11
         else { return false }
         let (version, parentVersion) = exchange.credentials.challenges?.loginVersions ?? (nil, nil)
@@ -210,6 +214,7 @@ extension ForwardingContext {
             try await openConnection(offeringHTTP2: true)
         }
         attach(made.connection, isReused: made.isReused)
+        noteClearHTTP2()
         if exchange.record.upstream == .none { exchange.record.upstream = .reused }
     }
 

@@ -366,7 +366,7 @@ public final class Forwarding {
         try context.claimOwnLogin()
         if context.destination.origin.maySeeIdentity(by: context.policy.rules) { sending.prepareForIdentity(context) }
         if context.exchange.upstream.isReused, mayReuse { context.keepSmallBody() }
-        if context.origin.isSecure, context.exchange.upstream.isStream { context.keepBodyForStream() }
+        if context.exchange.upstream.isStream { context.keepBodyForStream() }
         if sending.wantsPreparation(context) { return wait(for: .answers) }
         sending.begin(context)
         stage = .sending

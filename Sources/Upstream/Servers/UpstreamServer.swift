@@ -134,6 +134,9 @@ public final class UpstreamServer: ChannelObserver {
     /// Whether the server has idle or shared connections.
     var holdsConnections: Bool { !idle.isEmpty || sharing?.isEmpty == false }
 
+    /// Whether the server may have HTTP/2 connections.
+    public var mayShare: Bool { sharing != nil }
+
     /// The HTTP/2 connections with the server.
     public var streams: SharedConnections {
         if let sharing { return sharing }

@@ -225,15 +225,35 @@ extension ForwardingContext {
             connection, responses: policy.limits.response, isCurrent: isCurrent, on: downstream.loop)
     }
 
-    /// Connects to the parent that is to open a tunnel.
+    /// Connects to the parent that is to open a tunnel, or takes a stream of a connection that other tunnels use.
     func connectForTunnel(resuming: Bool) async throws(Refusal) {
         guard let parent = exchange.way.relay else { return }
+        let offersHTTP2 = offersHTTP2(to: parent.origin)
         let connector = ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
-        let connection = try await exchange.credentials.beginIdentities().connect(for: downstream) {
-            () async throws(Refusal) in
-            try await connector.connect(under: terms, resuming: resuming)
+        let identities = exchange.credentials.beginIdentities()
+        let terms = terms
+        let make = { () async throws(Refusal) -> OriginConnection in
+            try await identities.connect(for: downstream) { () async throws(Refusal) in
+                try await connector.connect(under: terms, resuming: resuming, offeringHTTP2: offersHTTP2)
+            }
         }
-        attach(connection, isReused: false)
+        guard offersHTTP2 else { return attach(try await make(), isReused: false) }
+        var wish = SharedConnections.Wish(
+            under: terms, isNew: !isCurrent, mayBeShared: isCurrent, within: policy.timeouts.connect,
+            responses: policy.limits.response)
+        wish.isForTunnel = true
+        let made = try await parent.origin.streams.connect(wish, on: downstream.loop, make)
+        attach(made.connection, isReused: made.isReused)
+    }
+
+    /// Whether a tunnel through the parent may be a stream of HTTP/2. Not with a login, which belongs to a connection.
+    private func offersHTTP2(to parent: UpstreamServer) -> Bool {
+        guard parent.isSecure, destination.route.http2.isForOrigins, exchange.probe == nil, !exchange.needsHTTP11 else {
+            return false
+        }
+        let (version, parentVersion) = exchange.credentials.challenges?.loginVersions ?? (nil, nil)
+        return version == nil && parentVersion == nil && !parent.namesLogin(by: rules)
+            && !parent.streams.needsHTTP11(at: downstream.loop.now)
     }
 }
 

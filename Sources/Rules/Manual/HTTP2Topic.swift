@@ -42,6 +42,17 @@ extension ManualTopic {
         and so do requests to servers without TLS, and those that a parent makes for the proxy. Servers without TLS are
         asked by HTTP/2 where the client has begun with HTTP/2 in its tunnel.
 
+        = parents
+        A parent of https that chooses HTTP/2 opens tunnels on streams of a shared connection, up to 1000 on one. Each stream
+        answers its own 407. Tunnels that the parent has not processed are asked for again. HTTP/1.1 remains for logins by NTLM
+        and Negotiate at the parent, and where the route says `http2 no` or `http2 clients`:
+
+            parent corp { https proxy.corp.example.com:3129 }
+            route * { via corp; http2 no }
+
+        Requests to servers without TLS, which the parent makes for the proxy, use HTTP/1.1. A parent may limit the tunnels of a
+        connection: nghttpx opens 8 to a host, and lets others wait, unless `backend-connections-per-host` says more.
+
         = gRPC
         Calls of gRPC pass through an intercepted tunnel in both directions at once, with their trailers. A rule can give them
         a credential; most servers of gRPC send no challenge, so it needs `preempt always`:

@@ -63,6 +63,9 @@ public final class OriginConnection: IntrusiveLRU.Entry {
             parentSecurity: carrier.parentSecurity, kind: .stream(SharedStream(channel: stream)))
     }
 
+    /// The TLS of the server that gets the requests, an origin or a parent; nil without TLS.
+    var peerSecurity: ConnectionSecurity? { peer.isProxy ? parentSecurity : security }
+
     /// The stream of a shared connection; nil for a connection of its own.
     var sharedStream: OriginStream? {
         if case .stream(let stream) = kind { stream.channel } else { nil }

@@ -102,7 +102,7 @@ public final class UpstreamServer: ChannelObserver {
 
     private func bring(before rules: RuleSet) {
         let (host, isProxy) = (host, isProxy)
-        namesLogin = rules.namesLogin(host: host.span, port: port)
+        namesLogin = rules.namesLogin(host: host.span, port: port, isProxy: isProxy)
         dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port, isProxy: isProxy)
         // Read before the store, so that a change meanwhile counts as a later one.
         judged = pool.tlsPolicyEpoch.number

@@ -10,6 +10,8 @@ public final class ClientConnection: MultiplexedConnection {
     public struct Settings: Sendable {
         /// The limits of a response's head.
         public var limits = Limits.response
+        /// The limit of streams at once, if the server allows as many.
+        public var streams = 100
         /// The window of the connection, in bytes.
         var window = Int32.max
 
@@ -39,7 +41,6 @@ public final class ClientConnection: MultiplexedConnection {
     /// Whether a PING is not answered yet.
     public private(set) var awaitsPing = false
 
-    private static let mostStreams = 100
     /// The largest window of a stream, and the limit of all enlargements, in bytes.
     private static let largestWindow: Int32 = 1 << 20
     private static let mostAdded: Int32 = 16 << 20
@@ -81,12 +82,12 @@ public final class ClientConnection: MultiplexedConnection {
     /// Whether streams are open.
     public var hasStreams: Bool { running > 0 }
 
-    /// The limit of streams at once: the server's, and never more than 100. After the server has refused a stream, the limit
+    /// The limit of streams at once: the server's, and never more than that of the settings. After the server has refused a stream, the limit
     /// is for one second the number of the streams that were open then.
     /// - Parameter now: a time that never goes back, in nanoseconds.
     public func limit(at now: UInt64) -> Int {
         let stated = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
-        let most = min(Int(stated), Self.mostStreams)
+        let most = min(Int(stated), settings.streams)
         guard let refusal, now < refusal.end else { return most }
         return min(most, refusal.running)
     }
@@ -127,6 +128,8 @@ public final class ClientConnection: MultiplexedConnection {
         unsent.removeAll { $0 === stream }
         // A stream that has failed is reset already.
         guard !stream.isOver, !stream.isLost, stream.id > 0 else { return }
+        // Both sides of a tunnel have ended. Our end may wait to be sent.
+        if !isFault, stream.isTunnel, stream.hasInputEnded, stream.written.isComplete { return }
         if !isFault, stream.hasInputEnded || stream.hasWholeContent {
             if !stream.isOutputSent { reset(stream, .noError) }
             return

@@ -67,6 +67,7 @@ struct ReceivedResponse {
     private func appendFraming(
         to text: ByteBuffer, of status: Status, answering method: Method, _ endsWithHead: Bool
     ) throws(Defect) -> ReceivedFraming {
+        if method == .connect, status.isSuccessful { return .raw }
         if status.isInterim || status == .noContent { return .none }
         if method == .head || status == .notModified {
             fields.appendLength(to: text)

@@ -72,6 +72,8 @@ public final class ResponseStream: MultiplexedStream {
         } catch { return fault(error) }
         isHeadComplete = true
         if endsStream { endInput() }
+        // The tunnel is refused.
+        if request.asksForTunnel, framing != .raw { endOutput() }
     }
 
     /// An interim response came. A server must not fill the memory with them.
@@ -120,6 +122,7 @@ public final class ResponseStream: MultiplexedStream {
 
     override func close(_ code: UInt32) {
         isOver = true
+        if isTunnel { return closeTunnel(code) }
         // What follows a whole response concerns the rest of the request.
         guard !hasInputEnded else { return }
         switch StreamError(rawValue: code) {
@@ -130,10 +133,23 @@ public final class ResponseStream: MultiplexedStream {
         }
     }
 
+    /// The library has closed the stream of a tunnel. By NO_ERROR the server says that it takes no more; nghttpx ends tunnels so
+    /// when its own server has ended them.
+    private func closeTunnel(_ code: UInt32) {
+        if code == StreamError.noError.rawValue {
+            super.endInput()
+        } else if !hasInputEnded || !isOutputSent {
+            fail(.reset(code))
+        }
+    }
+
     override func lose() {
         isOver = true
         if !hasInputEnded { fail(isSent ? .lost : .unprocessed) }
     }
+
+    /// Whether the server has opened a tunnel.
+    var isTunnel: Bool { framing == .raw }
 
     // MARK: - The reader
 

@@ -16,6 +16,9 @@ struct WrittenRequest {
     private var headLength = 0
     let head = RequestHead(limits: WrittenBody.limits)
 
+    /// Whether the request is for a tunnel. Its content is what the tunnel carries (RFC 9113 section 8.5).
+    var asksForTunnel: Bool { head.method == .connect }
+
     /// Reads the head in the text of `body`, which begins behind it.
     mutating func readHead(of body: inout WrittenBody) -> Part {
         let text = body.text
@@ -24,9 +27,8 @@ struct WrittenRequest {
             guard case .complete(let length) = try head.parse(text.readable) else { return .needsMore }
             headLength = length
         } catch { return .fault }
-        // A tunnel would need the bytes of the stream as they are.
-        guard head.method != .connect, head.authority != nil else { return .fault }
-        body.begin(head.framing)
+        guard head.authority != nil else { return .fault }
+        if asksForTunnel { body.stage = .raw } else { body.begin(head.framing) }
         return .head(hasContent: !body.isComplete)
     }
 
@@ -34,11 +36,13 @@ struct WrittenRequest {
     func add(to fields: inout SentFields, of body: WrittenBody, scheme: String, secretNames: [String]) {
         let bytes = body.text.readable
         fields.add(":method", bytes.extracting(head.methodName))
-        fields.add(":scheme", scheme.utf8Span.span)
+        if !asksForTunnel { fields.add(":scheme", scheme.utf8Span.span) }
         if let authority = head.authority { fields.add(":authority", bytes.extracting(authority.text)) }
-        let path = ByteBuffer(capacity: 256)
-        head.target.appendOriginForm(bytes, to: path)
-        fields.add(":path", path.readable)
+        if !asksForTunnel {
+            let path = ByteBuffer(capacity: 256)
+            head.target.appendOriginForm(bytes, to: path)
+            fields.add(":path", path.readable)
+        }
         for field in head.fields {
             let name = bytes.extracting(field.name)
             let value = bytes.extracting(field.value)

@@ -78,7 +78,7 @@ struct InterceptedTunnelTests {
         }
     }
 
-    @Test(arguments: ["SSH-2.0-client \r\n", "\u{0}\u{1}\u{2}", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"])
+    @Test(arguments: ["SSH-2.0-client \r\n", "\u{0}\u{1}\u{2}", "PRI * HTTP/3.0\r\n\r\nSM\r\n\r\n"])
     func `another protocol passes unseen`(greeting: String) throws {
         let origin = try RecordingOrigin { connection in
             try connection.wire.send(try connection.wire.readToEnd() + Array(" bye".utf8))

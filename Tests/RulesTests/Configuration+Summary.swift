@@ -299,6 +299,7 @@ extension Configuration.Listener {
             words += " { mode \(String(socket.mode, radix: 8))\(socket.group.map { "; group \($0)" } ?? "") }"
         }
         if let client { words += " as \(client)" }
+        if speaksHTTP2 { words += " h2c" }
         if speaksSOCKS { words += " socks" }
         if !balancers.isEmpty {
             words += " proxy-protocol from \(balancers.map(\.description).joined(separator: " "))"

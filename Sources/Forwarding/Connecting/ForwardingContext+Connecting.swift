@@ -27,7 +27,8 @@ extension ForwardingContext {
     ///   must make one.
     /// - Throws: the refusal for the client.
     func beginConnection() throws(ExchangeFailure) -> Bool {
-        guard destination.hops.isEmpty, origin.scheme == .http, exchange.own != nil || !exchange.asksForPractice
+        guard destination.hops.isEmpty, origin.scheme == .http, exchange.own != nil || !exchange.asksForPractice,
+            downstream.tunnel == nil || !offersHTTP2
         else { return false }
         let isJudged = exchange.own == nil || destination.address != nil
         do throws(Refusal) {
@@ -167,7 +168,9 @@ extension ForwardingContext {
     ) async throws(Refusal) -> OriginConnection {
         let terms = terms
         guard origin.isSecure else {
-            return OriginConnection(stream: stream, to: origin, under: terms, parentSecurity: parentSecurity)
+            return OriginConnection(
+                stream: stream, to: origin, under: terms, parentSecurity: parentSecurity,
+                kind: offersHTTP2 ? .http2 : .ordinary)
         }
         var handshake = OriginHandshake(
             downstream: downstream, policy: policy, client: downstream.identity(in: exchange), own: exchange.own,
@@ -186,9 +189,10 @@ extension ForwardingContext {
     // MARK: - HTTP/2
 
     /// Whether the exchange may use HTTP/2 with the origin. Not a login, which belongs to a connection, and not an upgrade. The
-    /// proxy's own requests are few.
+    /// proxy's own requests are few. Without TLS, the client must know that the origin speaks it.
     public var offersHTTP2: Bool {
-        guard origin.isSecure, destination.route.http2.isForOrigins, exchange.own == nil, exchange.probe == nil,
+        guard origin.isSecure || downstream.tunnel?.hasPriorKnowledge == true, destination.route.http2.isForOrigins,
+            exchange.own == nil, exchange.probe == nil,
             exchange.way.relay == nil, exchange.request.upgrade == nil, !exchange.needsHTTP11
         else { return false }
         let (version, parentVersion) = exchange.credentials.challenges?.loginVersions ?? (nil, nil)
@@ -210,6 +214,7 @@ extension ForwardingContext {
             try await openConnection(offeringHTTP2: true)
         }
         attach(made.connection, isReused: made.isReused)
+        noteClearHTTP2()
         if exchange.record.upstream == .none { exchange.record.upstream = .reused }
     }
 
@@ -220,15 +225,35 @@ extension ForwardingContext {
             connection, responses: policy.limits.response, isCurrent: isCurrent, on: downstream.loop)
     }
 
-    /// Connects to the parent that is to open a tunnel.
+    /// Connects to the parent that is to open a tunnel, or takes a stream of a connection that other tunnels use.
     func connectForTunnel(resuming: Bool) async throws(Refusal) {
         guard let parent = exchange.way.relay else { return }
+        let offersHTTP2 = offersHTTP2(to: parent.origin)
         let connector = ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
-        let connection = try await exchange.credentials.beginIdentities().connect(for: downstream) {
-            () async throws(Refusal) in
-            try await connector.connect(under: terms, resuming: resuming)
+        let identities = exchange.credentials.beginIdentities()
+        let terms = terms
+        let make = { () async throws(Refusal) -> OriginConnection in
+            try await identities.connect(for: downstream) { () async throws(Refusal) in
+                try await connector.connect(under: terms, resuming: resuming, offeringHTTP2: offersHTTP2)
+            }
         }
-        attach(connection, isReused: false)
+        guard offersHTTP2 else { return attach(try await make(), isReused: false) }
+        var wish = SharedConnections.Wish(
+            under: terms, isNew: !isCurrent, mayBeShared: isCurrent, within: policy.timeouts.connect,
+            responses: policy.limits.response)
+        wish.isForTunnel = true
+        let made = try await parent.origin.streams.connect(wish, on: downstream.loop, make)
+        attach(made.connection, isReused: made.isReused)
+    }
+
+    /// Whether a tunnel through the parent may be a stream of HTTP/2. Not with a login, which belongs to a connection.
+    private func offersHTTP2(to parent: UpstreamServer) -> Bool {
+        guard parent.isSecure, destination.route.http2.isForOrigins, exchange.probe == nil, !exchange.needsHTTP11 else {
+            return false
+        }
+        let (version, parentVersion) = exchange.credentials.challenges?.loginVersions ?? (nil, nil)
+        return version == nil && parentVersion == nil && !parent.namesLogin(by: rules)
+            && !parent.streams.needsHTTP11(at: downstream.loop.now)
     }
 }
 

@@ -26,8 +26,11 @@ public struct ParentConnector {
         self.parent = parent
     }
 
+    /// - Parameter offeringHTTP2: whether the parent may choose HTTP/2. The caller then shares the connection.
     /// - Throws: the refusal for the client; it names the parent, and says whether another path may help.
-    public func connect(under terms: ConnectionTerms, resuming: Bool) async throws(Refusal) -> OriginConnection {
+    public func connect(
+        under terms: ConnectionTerms, resuming: Bool, offeringHTTP2: Bool = false
+    ) async throws(Refusal) -> OriginConnection {
         do throws(Refusal) {
             let stream = try await downstream.dialer(for: exchange.policy, in: exchange.record.trace)
                 .connect(host: parent.origin.hostText, port: parent.origin.port)
@@ -43,11 +46,13 @@ public struct ParentConnector {
             let identities = exchange.credentials.beginIdentities()
             handshake.identities = identities
             handshake.trace = exchange.record.trace
+            let isApart = identities.isApart(parent.origin)
+            handshake.offersHTTP2 = offeringHTTP2 && !isApart
             let security = try await handshake.secure(stream, resuming: resuming)
             parent.worked()
             return OriginConnection(
                 stream: stream, to: parent.origin, under: terms, parentSecurity: security,
-                kind: identities.isApart(parent.origin) ? .forOneRequest : .ordinary)
+                kind: isApart ? .forOneRequest : .ordinary)
         } catch {
             // The parent is there: it may be shown another certificate, or none.
             if exchange.credentials.identities?.isToBeFollowed == true { throw error }

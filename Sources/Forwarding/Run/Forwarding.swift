@@ -366,7 +366,7 @@ public final class Forwarding {
         try context.claimOwnLogin()
         if context.destination.origin.maySeeIdentity(by: context.policy.rules) { sending.prepareForIdentity(context) }
         if context.exchange.upstream.isReused, mayReuse { context.keepSmallBody() }
-        if context.origin.isSecure, context.exchange.upstream.isStream { context.keepBodyForStream() }
+        if context.exchange.upstream.isStream { context.keepBodyForStream() }
         if sending.wantsPreparation(context) { return wait(for: .answers) }
         sending.begin(context)
         stage = .sending
@@ -416,7 +416,9 @@ public final class Forwarding {
             guard redials > 0, exchange.body.canBeSent else { return nil }
             redials -= 1
             switch failure {
-            case .needsHTTP11: context.origin.streams.noteNeedOfHTTP11(at: context.downstream.loop.now)
+            case .needsHTTP11:
+                context.exchange.way.peer(of: context.origin).streams
+                    .noteNeedOfHTTP11(at: context.downstream.loop.now)
             case .unspeakable: exchange.needsHTTP11 = true
             default: return "the server had not processed the request"
             }

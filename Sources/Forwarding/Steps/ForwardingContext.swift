@@ -107,8 +107,9 @@ public struct ForwardingContext {
         guard mayReuse, policy === downstream.upstreams.policy else { return false }
         if takeLogin(version, atParent: parentVersion) { return true }
         if version != nil || parentVersion != nil { return false }
-        if origin.isSecure, offersHTTP2, let stream = origin.streams.take(under: terms) {
+        if origin.mayShare, offersHTTP2, let stream = origin.streams.take(under: terms) {
             attach(stream.connection, isReused: stream.isReused)
+            noteClearHTTP2()
         } else {
             guard let connection = takeIdle() else { return false }
             attach(connection, isReused: true)
@@ -151,6 +152,9 @@ public struct ForwardingContext {
         note(connection)
         exchange.upstream.attach(connection, isReused: isReused)
     }
+
+    /// Records that the connection speaks HTTP/2, if no TLS says so.
+    func noteClearHTTP2() { if !origin.isSecure { exchange.record.security = .clearHTTP2 } }
 
     private func note(_ connection: OriginConnection) {
         if let security = connection.security { exchange.record.security = security.record }

@@ -13,7 +13,8 @@ extension ClientSession {
     /// Waits for the first request, after a handshake if the listener uses TLS.
     func begin(at listener: ClientListener) {
         if let user = listener.user { login.recognise(user) }
-        speaksSOCKS = listener.speaksSOCKS
+        speaksSOCKS = listener.protocols.contains(.socks)
+        acceptsPreface = listener.protocols.contains(.http2)
         if listener.isTransparent {
             awaitRedirected()
         } else if let identity = listener.identity {
@@ -105,7 +106,7 @@ extension ClientSession {
         }
         switch SpokenProtocol.told(by: buffer.readable) {
         case .http: takeRequests(for: target)
-        case .tls, .other: openTunnel(to: target)
+        case .tls, .http2, .other: openTunnel(to: target)
         case nil:
             if socket.hasPeerEnded { return openTunnel(to: target) }
             stream.setDeadline(after: host.policy.exchanges.timeouts.head)

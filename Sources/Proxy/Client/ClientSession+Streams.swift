@@ -3,21 +3,45 @@ import Forwarding
 import HTTP
 import HTTP2
 import IO
+import Rules
 import Telemetry
 import Transport
 import Upstream
 
 /// A connection that speaks HTTP/2, and the sessions of its streams.
 extension ClientSession {
-    /// Continues with the streams of the connection, on which both sides have agreed.
+    /// Continues with the streams of the connection, on which both sides have agreed. Their first bytes may be in `inbound`.
     func multiplex(after run: Forwarding) {
-        host.give(run)
         do throws(ServerConnection.OutOfMemory) {
             let streams = try ClientStreams(of: self)
+            let inbound = run.exchange.inbound
+            streams.receive(inbound.readable)
+            host.give(run)
             phase = .multiplexed(streams)
             stream.rest(telling: self)
             streams.advance()
-        } catch { end() }
+        } catch {
+            host.give(run)
+            end()
+        }
+    }
+
+    /// Ends a request that could not be read, or not be carried out. If the connection begins with the preface of HTTP/2, which
+    /// says `PRI * HTTP/2.0` in the place of a request (RFC 9113 section 3.4), it continues with streams, or the client gets
+    /// the reason why not.
+    func conclude(unread run: Forwarding, after failure: ExchangeFailure) {
+        let inbound = run.exchange.inbound
+        guard isSilent, downstream.isProxy, stream.tls == nil, SpokenProtocol.told(by: inbound.readable) == .http2
+        else {
+            return conclude(run, after: failure)
+        }
+        guard acceptsPreface else { return conclude(run, after: .refused(.prefaceOnListener)) }
+        // Such a login belongs to the connection.
+        guard authentication?.methods.contains(.negotiate) != true else {
+            return conclude(run, after: .refused(.prefaceBesideNegotiate))
+        }
+        run.reset()
+        multiplex(after: run)
     }
 
     /// Serves the request on the stream.
@@ -96,5 +120,24 @@ extension Refusal {
     /// The answer to a call whose client waits no longer.
     static var lateCall: Refusal {
         Refusal(.gatewayTimeout, .httpResponseTimeout, "the call was not answered within its grpc-timeout")
+    }
+
+    /// The answer to the preface of HTTP/2 on a listener without TLS and without `h2c`.
+    fileprivate static var prefaceOnListener: Refusal {
+        refusedPreface(
+            "the client began with HTTP/2 without TLS, and this port of the proxy takes only HTTP/1.1: add 'h2c' to its 'listen', or "
+                + "let the client use HTTP/1.1")
+    }
+
+    fileprivate static var prefaceBesideNegotiate: Refusal {
+        refusedPreface(
+            "the client began with HTTP/2, where clients may log in by Negotiate ('authenticate'), which is impossible on a stream: "
+                + "let the client use HTTP/1.1")
+    }
+
+    private static func refusedPreface(_ sentence: String) -> Refusal {
+        var refusal = Refusal(.httpVersionNotSupported, .httpRequestError, sentence)
+        refusal.keepsConnection = false
+        return refusal
     }
 }

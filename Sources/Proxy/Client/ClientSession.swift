@@ -81,6 +81,8 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
 
     /// Whether the client may begin with SOCKS.
     var speaksSOCKS = false
+    /// Whether the client may begin with the preface of HTTP/2, without TLS.
+    var acceptsPreface = false
     /// Whether the client has chosen HTTP/2.
     var speaksHTTP2 = false
     /// The party at the other end.
@@ -287,7 +289,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
                 giveBack(run)
                 end()
             }
-        } catch { conclude(run, after: error) }
+        } catch { conclude(unread: run, after: error) }
     }
 
     /// Returns the exchange. It is cleared first, because it may hold a part of a head and another client uses it next.
@@ -319,7 +321,7 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
             let run = run(for: head)
             do throws(ExchangeFailure) {
                 if try Self.parse(run.exchange) { return try carryOut(run) }
-            } catch { return conclude(run, after: error) }
+            } catch { return conclude(unread: run, after: error) }
             giveBack(run)
             head.noteParsing()
         }

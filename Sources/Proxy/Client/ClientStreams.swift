@@ -95,6 +95,9 @@ final class ClientStreams: SessionHost {
 
     // MARK: - Bytes
 
+    /// Reads bytes of the client that were received before.
+    func receive(_ bytes: Span<UInt8>) { connection.receive(bytes, at: now) }
+
     /// Moves the bytes that can be moved without waiting, and begins requests.
     func advance() {
         guard !isAdvancing else { return }

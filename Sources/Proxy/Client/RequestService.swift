@@ -105,7 +105,8 @@ struct RequestService {
             case .relayed(let tunnel): return .tunnels(tunnel)
             case .entered(let tunnel):
                 session.enter(tunnel, as: exchange.record.user)
-                session.speaksHTTP2 = tunnel.scheme == .https && session.stream.tls?.speaksHTTP2 == true
+                session.speaksHTTP2 =
+                    tunnel.hasPriorKnowledge || tunnel.scheme == .https && session.stream.tls?.speaksHTTP2 == true
                 return .ended(goesOn: true)
             }
         case .answerOptions:

@@ -19,13 +19,22 @@ public final class ClientListener: Sendable {
         }
     }
 
+    /// The protocols that clients may speak beside HTTP/1.1.
+    public struct Protocols: OptionSet, Sendable {
+        public let rawValue: UInt8
+        public static let socks = Protocols(rawValue: 1)
+        /// HTTP/2 without TLS.
+        public static let http2 = Protocols(rawValue: 2)
+
+        public init(rawValue: UInt8) { self.rawValue = rawValue }
+    }
+
     public let place: Place
     /// The identity for TLS; nil if clients connect in clear.
     public let identity: ListenerIdentity?
     /// The user that each client is; nil if clients say who they are.
     let user: String?
-    /// Whether clients may also speak SOCKS.
-    let speaksSOCKS: Bool
+    let protocols: Protocols
     /// The load balancers that connect for their clients, and say by the PROXY protocol which; empty: clients connect
     /// themselves.
     let balancers: [AddressPrefix]
@@ -36,13 +45,13 @@ public final class ClientListener: Sendable {
     public var isLocal: Bool { if case .local = place { true } else { false } }
 
     public init(
-        _ place: Place, identity: ListenerIdentity? = nil, user: String? = nil, speaksSOCKS: Bool = false,
+        _ place: Place, identity: ListenerIdentity? = nil, user: String? = nil, protocols: Protocols = [],
         balancers: [AddressPrefix] = [], isTransparent: Bool = false
     ) {
         self.place = place
         self.identity = identity
         self.user = user
-        self.speaksSOCKS = speaksSOCKS
+        self.protocols = protocols
         self.balancers = balancers
         self.isTransparent = isTransparent
     }
@@ -68,5 +77,14 @@ struct ClientPeer {
     @inline(__always)
     func note(in record: ExchangeRecord) {
         if let address { record.setClient(address) } else { record.setLocalClient(uid: uid ?? .max) }
+    }
+}
+
+extension ClientListener.Protocols {
+    /// Creates the set that the rule file says.
+    public init(_ listener: Configuration.Listener) {
+        self = []
+        if listener.speaksSOCKS { insert(.socks) }
+        if listener.speaksHTTP2 { insert(.http2) }
     }
 }

@@ -58,7 +58,13 @@ struct Interception {
                 upstream?.stream.close()
                 exchange.record.tunnel = .https
                 return enter(try await named.secure(as: identity))
-            case .http, .other: break
+            case .http2 where entersStreams:
+                upstream?.stream.close()
+                exchange.record.tunnel = .http
+                let tunnel = InterceptedTunnel(scheme: .http, host: origin.host, port: origin.port)
+                tunnel.hasPriorKnowledge = true
+                return enter(tunnel)
+            case .http, .http2, .other: break
             }
         } catch {
             upstream?.stream.close()
@@ -81,6 +87,13 @@ struct Interception {
         case .intercept:
             await downstream.dialer(for: exchange.policy).confirms(address, of: wanted.origin.hostText)
         }
+    }
+
+    /// Whether HTTP/2 without TLS becomes requests of the session. Its client knows that the server speaks it, and a parent may
+    /// not know. A stream of HTTP/2 carries no other streams.
+    private var entersStreams: Bool {
+        opening.destination.route.action == .intercept && !exchange.record.isRedirected && offersHTTP2
+            && opening.destination.hops.isEmpty
     }
 
     /// The interception for the server that the client's hello names; nil if the tunnel is relayed unseen. If the tunnel leads

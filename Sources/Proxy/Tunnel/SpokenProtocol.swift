@@ -6,7 +6,9 @@ enum SpokenProtocol: Equatable {
     case tls
     /// A request of HTTP/1.x.
     case http
-    /// Any other protocol, such as SSH, a mail protocol, or HTTP/2 without TLS.
+    /// HTTP/2 without TLS: the preface of a client (RFC 9113 section 3.4).
+    case http2
+    /// Any other protocol, such as SSH or a mail protocol.
     case other
 }
 
@@ -45,8 +47,7 @@ extension SpokenProtocol {
     }
 
     /// Checks a request line: a method in capitals, as all registered ones are, a space, and a target that is a path,
-    /// an asterisk or an http URL. Similar protocols fail at the target: `PRI * HTTP/2.0`, `DESCRIBE rtsp://…`, `NICK
-    /// name`.
+    /// an asterisk or an http URL. Similar protocols fail at the target: `DESCRIBE rtsp://…`, `NICK name`.
     private static func requestLine(_ bytes: Span<UInt8>) -> SpokenProtocol? {
         var end = 0
         while end < bytes.count, bytes[end] &- UInt8(ascii: "A") < 26 || bytes[end] == UInt8(ascii: "-") { end += 1 }
@@ -57,9 +58,18 @@ extension SpokenProtocol {
         guard let first = target.isEmpty ? nil : target[0] else { return nil }
         switch first {
         case .slash: return .http
-        case UInt8(ascii: "*"): return bytes.extracting(first: end).equals("OPTIONS" as StaticString) ? .http : .other
+        case UInt8(ascii: "*"):
+            return bytes.extracting(first: end).equals("OPTIONS" as StaticString) ? .http : preface(bytes)
         default: return absolute(target)
         }
+    }
+
+    /// Checks the first line of the preface, which no other protocol has.
+    private static func preface(_ bytes: Span<UInt8>) -> SpokenProtocol? {
+        let line = Array("PRI * HTTP/2.0\r\n".utf8)
+        let count = min(line.count, bytes.count)
+        guard bytes.extracting(first: count).equals(line.span.extracting(first: count)) else { return .other }
+        return count < line.count ? nil : .http2
     }
 
     /// Checks the scheme of an http or https URL in absolute-form.

@@ -61,7 +61,7 @@ struct TunnelOpening {
         tunnel.stream.wakeup = downstream.wakeup
         exchange.record.upstream = .opened
         exchange.record.connecting = downstream.loop.now.nanoseconds(since: started)
-        if exchange.record.parts.contains(.response) { exchange.record.server = tunnel.stream.peerAddress?.address }
+        if exchange.record.parts.contains(.response) { exchange.record.server = tunnel.address }
         return tunnel
     }
 
@@ -74,7 +74,8 @@ struct TunnelOpening {
         }
         let tunnel = try await ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
             .openTunnel(to: destination, resuming: true)
-        return OpenedTunnel(stream: tunnel.connection.stream, early: tunnel.early)
+        return OpenedTunnel(
+            stream: tunnel.connection.stream, early: tunnel.early, through: tunnel.connection)
     }
 
     /// Connects for a client that already has the response that opens its tunnel.

@@ -62,6 +62,8 @@ extension Configuration {
         public var client: String?
         /// Whether clients may also speak SOCKS.
         public var speaksSOCKS = false
+        /// Whether clients may also speak HTTP/2 without TLS (`h2c`).
+        public var speaksHTTP2 = false
         /// The load balancers that connect for their clients (`proxy-protocol from`); empty: clients connect themselves.
         public var balancers: [AddressPrefix] = []
         /// Whether a firewall redirects clients here, which know of no proxy.

@@ -32,7 +32,7 @@ extension Configuration {
             case no
             /// Allowed for clients in an intercepted tunnel alone.
             case clients
-            /// Allowed for origins alone, by TLS.
+            /// Allowed for origins and for tunnels through parents alone.
             case origins
 
             public var isForClients: Bool { self == .yes || self == .clients }

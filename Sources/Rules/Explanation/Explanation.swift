@@ -172,7 +172,8 @@ public struct Explanation: Sendable {
         /// - Parameter request: the request as the origin gets it.
         init(_ request: ExplainedRequest, terms: TLSTerms?, rules: RuleSet) {
             self.terms = terms
-            namesLogin = rules.namesLogin(host: request.host.utf8Span.span, port: request.port)
+            namesLogin = rules.namesLogin(
+                host: request.host.utf8Span.span, port: request.port, isProxy: false)
             var query = request.query(method: .serverTrust)
             query.findings = request.findings
             trust = Self.challenge(query, isKnown: !request.findings.isEmpty, rules)

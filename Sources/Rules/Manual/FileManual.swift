@@ -1,7 +1,7 @@
 extension FileDirective {
     static let manuals: [FileDirective: DirectiveManual] = [
         .listen: DirectiveManual(
-            "ADDRESS:PORT|unix:PATH [tls certificate FILE key FILE [clients FILE|clients spiffe DOMAIN FILE … [required]] [http2 yes|no]] [as NAME] [socks] [proxy-protocol from ADDRESS …] [transparent] [{ … }]",
+            "ADDRESS:PORT|unix:PATH [tls certificate FILE key FILE [clients FILE|clients spiffe DOMAIN FILE … [required]] [http2 yes|no]] [h2c] [as NAME] [socks] [proxy-protocol from ADDRESS …] [transparent] [{ … }]",
             default: "127.0.0.1:3128",
             example: """
                 listen 127.0.0.1:3128
@@ -21,6 +21,8 @@ extension FileDirective {
             With `clients spiffe`, a trust domain and a file, clients are workloads with X.509-SVIDs. There may be several, each
             with its own file: `clients spiffe a.example a.pem clients spiffe b.example b.pem required`. The client's name is
             the SPIFFE ID, not the common name. Any other certificate ends the handshake.
+
+            With `h2c`, clients without TLS may speak HTTP/2 too, if they know that the proxy does. See 'attache help http2'.
 
             With `as` and a name, every client of the listener is that user, without a login. `unix:PATH` is a socket in the file
             system, which always has a name. 'attache help sockets' explains both.

@@ -3,7 +3,8 @@ extension ManualTopic {
         "http2", "HTTP/2 with clients and servers, and gRPC",
         """
         Clients can speak HTTP/2 to the proxy where they use TLS with it: at listeners with `tls`, and in intercepted tunnels.
-        The proxy speaks HTTP/2 with servers of https that choose it. Each side chooses in its TLS handshake (ALPN), so a
+        Without TLS they can at listeners with `h2c`, and in intercepted tunnels to servers that speak it without TLS, too.
+        The proxy speaks HTTP/2 with servers of https that choose it. With TLS, each side chooses in its TLS handshake (ALPN), so a
         client of HTTP/1.1 can use a server of HTTP/2, and the reverse. To allow HTTP/1.1 alone, write `http2 no` behind
         `tls`, or in the route. A route can also allow HTTP/2 for one side:
 
@@ -18,6 +19,17 @@ extension ManualTopic {
 
         Clients can open a WebSocket on a stream (RFC 8441). The proxy asks the server for it by HTTP/1.1.
 
+        = listen … h2c
+        Clients of such a listener may speak HTTP/2 without TLS. They must know that it does (prior knowledge):
+
+            listen 127.0.0.1:3128 h2c
+
+        The connection is HTTP/2 if it begins with `PRI * HTTP/2.0`. Node and nghttp begin so with URLs of http, and h2load with
+        `-p h2c`. Any other client of the listener speaks HTTP/1.1, or SOCKS where it also says `socks`. All limits are the
+        same as with TLS. `Upgrade: h2c` is dropped: RFC 9113 has withdrawn it. A listener without `h2c` answers the
+        preface with 505. The word does not go with `tls`, whose clients choose HTTP/2 in their handshake, nor with
+        `transparent`.
+
         = servers
         The requests of all clients share few connections with a server, and each is a stream. A request that the server has
         not processed is sent again with any method: after GOAWAY, REFUSED_STREAM or a 421. Up to 64 KiB of content are
@@ -27,7 +39,19 @@ extension ManualTopic {
         Some requests use HTTP/1.1: logins by NTLM and Negotiate, WebSockets, and requests that the server refuses with
         HTTP_1_1_REQUIRED. Apache does that where a folder wants a client certificate. The proxy then asks that server by
         HTTP/1.1 for 10 minutes. The proxy's own requests, such as those for tokens, use HTTP/1.1,
-        and so do requests to servers without TLS, and those that a parent makes for the proxy.
+        and so do requests to servers without TLS, and those that a parent makes for the proxy. Servers without TLS are
+        asked by HTTP/2 where the client has begun with HTTP/2 in its tunnel.
+
+        = parents
+        A parent of https that chooses HTTP/2 opens tunnels on streams of a shared connection, up to 1000 on one. Each stream
+        answers its own 407. Tunnels that the parent has not processed are asked for again. HTTP/1.1 remains for logins by NTLM
+        and Negotiate at the parent, and where the route says `http2 no` or `http2 clients`:
+
+            parent corp { https proxy.corp.example.com:3129 }
+            route * { via corp; http2 no }
+
+        Requests to servers without TLS, which the parent makes for the proxy, use HTTP/1.1. A parent may limit the tunnels of a
+        connection: nghttpx opens 8 to a host, and lets others wait, unless `backend-connections-per-host` says more.
 
         = gRPC
         Calls of gRPC pass through an intercepted tunnel in both directions at once, with their trailers. A rule can give them
@@ -53,15 +77,20 @@ extension ManualTopic {
         If the client says how long it waits (`grpc-timeout`) and the server has not begun its response by then, the client
         gets DEADLINE_EXCEEDED. That also ends a wait for a token, for another request or for an operator.
 
-        A call may be quiet for 2 hours; `timeouts idle` and `timeouts response` do not end it. gRPC without TLS passes
-        unchanged in a tunnel, and cannot get a credential.
+        A call may be quiet for 2 hours; `timeouts idle` and `timeouts response` do not end it.
+
+        Clients of gRPC without TLS ("insecure channels") open a tunnel, too, and begin with HTTP/2 in it. An intercepted tunnel
+        then carries their calls to the server by HTTP/2 without TLS. `preempt always` in a rule with `secure no` is only for
+        servers on this machine. The calls pass unseen where the route says `http2 no` or `http2 origins`, or leads through a
+        parent.
 
         = NTLM and Negotiate of the client itself
         Such a login belongs to a connection, and streams share theirs. The proxy resets the stream with HTTP_1_1_REQUIRED. curl
         and browsers then ask again by HTTP/1.1. Logins that the proxy makes are not concerned.
 
         = authenticate negotiate
-        Listeners whose clients may log in by Negotiate do not offer HTTP/2.
+        Listeners whose clients may log in by Negotiate do not offer HTTP/2. There `h2c` is an error, unless `as` says who the
+        clients are.
 
         = https in a CONNECT stream
         A client may open tunnels by CONNECT on a stream. If such a tunnel is intercepted, the requests inside are HTTP/1.1.

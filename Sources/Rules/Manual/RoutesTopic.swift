@@ -88,7 +88,7 @@ extension RouteReader.Word {
             "Decode gzip and deflate bodies for clients that did not ask for such bodies."),
         .http2: DirectiveManual(
             "yes|no|clients|origins", default: "yes", example: "route *.corp.example.com { intercept; http2 no }",
-            "Who may use HTTP/2: clients in an intercepted tunnel, origins of https, or both. See 'attache help http2'."
+            "Who may use HTTP/2: clients in an intercepted tunnel, origins and parents of https, or both. See 'attache help http2'."
         ),
         .tls: DirectiveManual(
             "minimum VERSION | maximum VERSION | revocation FILE …",

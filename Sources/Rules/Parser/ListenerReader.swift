@@ -29,6 +29,7 @@ struct ListenerReader: BlockReader {
         case key
         case clients
         case http2
+        case h2c
         case `as`
         case socks
         case proxyProtocol = "proxy-protocol"
@@ -56,6 +57,10 @@ struct ListenerReader: BlockReader {
         if let socks = options.first(where: { $0.word == .socks }) {
             listener.speaksSOCKS = true
             if let extra = socks.values.first { refuse(extra, "'socks' takes no value") }
+        }
+        if let clear = options.first(where: { $0.word == .h2c }) {
+            listener.speaksHTTP2 = true
+            if let extra = clear.values.first { refuse(extra, "'h2c' takes no value") }
         }
         if let option = options.first(where: { $0.word == .proxyProtocol }) { listener.balancers = balancers(option) }
         if let transparent = options.first(where: { $0.word == .transparent }) {
@@ -114,9 +119,9 @@ struct ListenerReader: BlockReader {
         if let head = values.first, ListenerReader.Option(rawValue: head.text).map(\.isOfTLS) ?? true || head.isQuoted {
             refuse(
                 head,
-                "after the address of 'listen' comes 'tls', 'as', 'socks', 'proxy-protocol', 'transparent' or nothing",
+                "after the address of 'listen' comes 'tls', 'h2c', 'as', 'socks', 'proxy-protocol', 'transparent' or nothing",
                 suggestion: Suggestion.nearest(
-                    to: head.text, among: ["tls", "as", "socks", "proxy-protocol", "transparent"]))
+                    to: head.text, among: ["tls", "h2c", "as", "socks", "proxy-protocol", "transparent"]))
             isSound = false
             return []
         }
@@ -156,7 +161,7 @@ struct ListenerReader: BlockReader {
                 if let key, let value = option.values.first { context.note(keyFile: key, at: value.range) }
             case .clients: add(option, to: &clients)
             case .http2: offersHTTP2 = self.offersHTTP2(option)
-            case .tls, .as, .socks, .proxyProtocol, .transparent: break
+            case .tls, .h2c, .as, .socks, .proxyProtocol, .transparent: break
             }
         }
         for needed in [ListenerReader.Option.certificate, .key]
@@ -274,6 +279,12 @@ struct ListenerReader: BlockReader {
             if case .local = listener.place {
                 log.report(at: value.range, "no firewall redirects clients to a unix socket: write an address")
             }
+        }
+        if let clear = options.first(where: { $0.word == .h2c }), options.contains(where: { $0.word == .tls }) {
+            refuse(
+                clear.keyword,
+                "'h2c' is HTTP/2 without TLS: remove it, because clients of a listener with 'tls' choose HTTP/2 in their "
+                    + "handshake")
         }
         if let name, listener.tls?.clients != nil {
             refuse(name.keyword, "'as' and 'clients' both say who the client is: remove one of them")

@@ -85,6 +85,14 @@ struct RuleChecks: BlockReader {
                 "clients of a transparent listener know of no proxy and cannot log in: remove 'authenticate', or say who they are "
                     + "with 'as \"NAME\"'")
         }
+        guard draft.configuration.clients.methods.contains(.negotiate) else { return }
+        for (listener, range) in zip(draft.configuration.listeners, draft.listeners)
+        where listener.speaksHTTP2 && listener.client == nil {
+            log.report(
+                at: range,
+                "clients cannot log in by Negotiate on streams of HTTP/2: remove 'h2c' here or 'negotiate' from 'authenticate', or "
+                    + "say who the clients are with 'as \"NAME\"'")
+        }
     }
 
     private func checkOpenProxy(_ draft: RuleDraft) {

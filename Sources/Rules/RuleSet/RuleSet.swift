@@ -210,11 +210,11 @@ extension RuleSet {
     }
 
     /// Whether a rule that answers challenges of that origin names NTLM or Negotiate, whose logins belong to a connection.
-    public func namesLogin(host: Span<UInt8>, port: UInt16) -> Bool {
+    public func namesLogin(host: Span<UInt8>, port: UInt16, isProxy: Bool) -> Bool {
         guard speaks(of: .challenges) else { return false }
         for method in [AuthenticationMethod.ntlm, .negotiate]
         where first(
-            method, host, port, false,
+            method, host, port, isProxy,
             where: { number in
                 gates[number].actsOnChallenge && matchers[number].predicates.method.written?.contains(method) == true
             }) != nil

@@ -376,7 +376,7 @@ public struct MetChallenge {
 
 /// The TLS with an origin: the common part of the records of all exchanges on one connection.
 public final class SecurityRecord: Sendable {
-    /// The version, such as `1.3`; nil if TLS failed.
+    /// The version, such as `1.3`; nil if TLS failed, or if there is none.
     public let version: StaticString?
     /// The problems of the origin's certificate, in the words of the rule file: refused, or forgiven by `trustRule`.
     public let trustFindings: String?
@@ -386,8 +386,10 @@ public final class SecurityRecord: Sendable {
     public let isException: Bool
     /// The name of the credential whose certificate was shown to the origin.
     public let identity: String?
-    /// Whether both sides have agreed on HTTP/2.
+    /// Whether the server is asked by HTTP/2.
     public let speaksHTTP2: Bool
+    /// The record of a connection that speaks HTTP/2 without TLS.
+    public static let clearHTTP2 = SecurityRecord(speaksHTTP2: true)
     /// The old version of TLS, if it is one.
     public let dated: WeakMechanisms
 

@@ -28,6 +28,8 @@ public final class InterceptedTunnel {
     /// The host as in a URL.
     public private(set) var bracketedHost: [UInt8]
     public private(set) var naming: Naming
+    /// Whether the client begins with HTTP/2 without TLS, since it knows that the server speaks it (RFC 9113 section 3.3).
+    public var hasPriorKnowledge = false
     /// The destination of the requests in a tunnel with an address; nil before the first one.
     public var destination: Destination?
     /// The reason why no request of this tunnel is served, if TLS asked for another server than CONNECT.

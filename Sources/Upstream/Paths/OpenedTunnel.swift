@@ -1,4 +1,5 @@
 import Bytes
+import IO
 import Transport
 
 /// The far end of a tunnel whose bytes are not inspected.
@@ -7,9 +8,14 @@ public struct OpenedTunnel {
     /// The bytes that have already arrived from it; nil if none.
     public let early: ByteBuffer?
 
-    public init(stream: ByteStream, early: ByteBuffer?) {
+    /// The address of the server, or of the parent on the way to it.
+    public let address: IPAddress?
+
+    /// - Parameter connection: the connection to the parent that has opened the tunnel; nil without one.
+    public init(stream: ByteStream, early: ByteBuffer?, through connection: OriginConnection? = nil) {
         self.stream = stream
         self.early = early
+        address = connection.map(\.peerAddress) ?? stream.peerAddress?.address
     }
 
     /// Takes the connection of an exchange for a tunnel with another protocol. Nil if the connection is gone.

@@ -22,6 +22,8 @@ public final class OriginConnection: IntrusiveLRU.Entry {
         case gateway(OriginConnection.GatewayOutcome)
         /// The connection may serve no other request.
         case forOneRequest
+        /// The client knows that the server speaks HTTP/2 without TLS.
+        case http2
         /// A stream of an HTTP/2 connection that others share. It serves one request, and never a login.
         case stream(SharedStream)
     }
@@ -61,6 +63,9 @@ public final class OriginConnection: IntrusiveLRU.Entry {
             parentSecurity: carrier.parentSecurity, kind: .stream(SharedStream(channel: stream)))
     }
 
+    /// The TLS of the server that gets the requests, an origin or a parent; nil without TLS.
+    var peerSecurity: ConnectionSecurity? { peer.isProxy ? parentSecurity : security }
+
     /// The stream of a shared connection; nil for a connection of its own.
     var sharedStream: OriginStream? {
         if case .stream(let stream) = kind { stream.channel } else { nil }
@@ -69,8 +74,11 @@ public final class OriginConnection: IntrusiveLRU.Entry {
     /// The TLS with the server, also of a stream; nil without TLS.
     var tls: TLSConnection? { sharedStream?.tls ?? stream.tls }
 
-    /// Whether both sides have agreed on HTTP/2 for the connection itself.
-    public var speaksHTTP2: Bool { stream.tls?.speaksHTTP2 ?? false }
+    /// Whether the connection itself speaks HTTP/2: both sides have agreed on it, or the client knew.
+    public var speaksHTTP2: Bool {
+        if case .http2 = kind { return true }
+        return peer.isSecure && stream.tls?.speaksHTTP2 == true
+    }
 
     /// The address of the server, or of the parent on the way to it.
     public var peerAddress: IPAddress? {
@@ -98,7 +106,7 @@ public final class OriginConnection: IntrusiveLRU.Entry {
     var mayBeKept: Bool {
         switch kind {
         case .forOneRequest, .stream: return false
-        case .ordinary, .gateway: break
+        case .ordinary, .gateway, .http2: break
         }
         return login?.mayFollow ?? true && parentLogin?.mayFollow ?? true
     }

@@ -64,6 +64,8 @@ public final class SharedConnection: ChannelObserver {
     private static let blockLimit: Milliseconds = 60_000
     /// The time after which a connection whose server takes no bytes gets no more requests.
     private static let stall: Milliseconds = 1000
+    /// The limit of tunnels at once, which a connection with a parent carries. Most of them rest.
+    private static let tunnelLimit = 1000
     /// The bytes that are made for one write.
     private static let pieceLimit = 32 * 1024
 
@@ -77,6 +79,7 @@ public final class SharedConnection: ChannelObserver {
         self.metrics = metrics
         var settings = ClientConnection.Settings()
         settings.limits = limits
+        if carrier.peer.isProxy { settings.streams = Self.tunnelLimit }
         connection = try ClientConnection(settings)
         carrier.stream.rest(telling: self)
         carrier.stream.setDeadline(after: nil)
@@ -105,7 +108,7 @@ public final class SharedConnection: ChannelObserver {
     /// Whether the server has accepted our certificate, if it has asked for one. TLS 1.3 tells that only behind the
     /// handshake, and nginx by a response. Until then one request is alone, so that a refusal concerns no other.
     private var isJudged: Bool {
-        guard let security = carrier.security, security.hasAskedForIdentity else { return true }
+        guard let security = carrier.peerSecurity, security.hasAskedForIdentity else { return true }
         return connection.isProven && !security.hasIdentityNews
     }
 

@@ -14,6 +14,8 @@ public final class SharedConnections {
         let mayBeShared: Bool
         let wait: Milliseconds
         let responses: Limits
+        /// Whether the number of connections is unlimited: a tunnel lasts, and no other may wait for its end.
+        public var isForTunnel = false
 
         /// - Parameters:
         ///   - isNew: whether only a new connection will do.
@@ -100,7 +102,7 @@ public final class SharedConnections {
         while waits {
             if let stream = take(under: terms) { return stream }
             let handshake = handshakes.first { $0.terms == terms && $0.waiting.count < Self.streamGoal }
-            if isFull(under: terms) {
+            if !wish.isForTunnel, isFull(under: terms) {
                 guard await wait(within: loop.now.time(until: end)) else {
                     if loop.now < end { break }
                     throw .busy("all HTTP/2 connections with \(name) are in use", retryAfter: .seconds(1))

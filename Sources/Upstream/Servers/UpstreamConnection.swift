@@ -53,10 +53,7 @@ public final class UpstreamConnection {
     public func leads(to peer: UpstreamServer) -> Bool { connection?.peer === peer }
     public var security: ConnectionSecurity? { connection?.security }
     /// The TLS of the server that gets the requests, an origin or a parent.
-    public var peerSecurity: ConnectionSecurity? {
-        guard let connection else { return nil }
-        return connection.peer.isProxy ? connection.parentSecurity : connection.security
-    }
+    public var peerSecurity: ConnectionSecurity? { connection?.peerSecurity }
     var peer: UpstreamServer? { connection?.peer }
     /// Whether the connection is a stream of an HTTP/2 connection; meaningless without a connection.
     public private(set) var isStream = false

@@ -102,7 +102,7 @@ public final class UpstreamServer: ChannelObserver {
 
     private func bring(before rules: RuleSet) {
         let (host, isProxy) = (host, isProxy)
-        namesLogin = rules.namesLogin(host: host.span, port: port)
+        namesLogin = rules.namesLogin(host: host.span, port: port, isProxy: isProxy)
         dependsOnClient = isSecure && rules.trustDependsOnClient(host: host.span, port: port, isProxy: isProxy)
         // Read before the store, so that a change meanwhile counts as a later one.
         judged = pool.tlsPolicyEpoch.number
@@ -133,6 +133,9 @@ public final class UpstreamServer: ChannelObserver {
 
     /// Whether the server has idle or shared connections.
     var holdsConnections: Bool { !idle.isEmpty || sharing?.isEmpty == false }
+
+    /// Whether the server may have HTTP/2 connections.
+    public var mayShare: Bool { sharing != nil }
 
     /// The HTTP/2 connections with the server.
     public var streams: SharedConnections {

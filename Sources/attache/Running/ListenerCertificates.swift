@@ -30,7 +30,7 @@ final class ListenerCertificates {
                 let identity = try listener.tls.map { tls throws(FileProblem) in try ListenerIdentity(tls) }
                 listeners.append(
                     ClientListener(
-                        place, identity: identity, user: listener.client, speaksSOCKS: listener.speaksSOCKS,
+                        place, identity: identity, user: listener.client, protocols: .init(listener),
                         balancers: listener.balancers, isTransparent: listener.isTransparent))
             } catch { throw StartError(Self.sentence(on: listener, error)) }
         }

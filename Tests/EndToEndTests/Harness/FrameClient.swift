@@ -1,6 +1,6 @@
 import TestSupport
 
-/// A client of HTTP/2 whose frames the test writes, at a listener with TLS.
+/// A client of HTTP/2 whose frames the test writes.
 final class FrameClient {
     /// The end of a stream.
     enum Answer: Equatable {
@@ -18,9 +18,16 @@ final class FrameClient {
     private(set) var frames: [Frame] = []
     private var isEnded = false
 
+    /// Connects to a listener with TLS.
     /// - Parameter settings: identifiers and values that it sends at once.
-    init(by dialer: TLSDialer, settings: [(UInt16, UInt32)] = []) throws {
-        wire = try Wire(to: dialer.port)
+    convenience init(by dialer: TLSDialer, settings: [(UInt16, UInt32)] = []) throws {
+        try self.init(to: dialer.port, settings: settings)
+    }
+
+    /// Connects in clear.
+    /// - Parameter settings: identifiers and values that it sends at once.
+    init(to port: UInt16, settings: [(UInt16, UInt32)] = []) throws {
+        wire = try Wire(to: port)
         let payload = settings.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] + Frame.number($1) }
         // It acknowledges the settings of the server, which are the first frame.
         try send(Frame.preface + Frame.bytes(4, 0, 0, payload) + Frame.bytes(4, 1, 0, []))

@@ -50,22 +50,26 @@ final class GRPCServer {
                 }.get(details.method)
         server = grpc.server(futures.ThreadPoolExecutor(32))
         server.add_generic_rpc_handlers((Calls(),))
-        credentials = grpc.ssl_server_credentials([(open(key, 'rb').read(), open(chain, 'rb').read())])
-        os.write(1, b'%d\\n' % server.add_secure_port('127.0.0.1:0', credentials))
+        if key:
+            credentials = grpc.ssl_server_credentials([(open(key, 'rb').read(), open(chain, 'rb').read())])
+            os.write(1, b'%d\\n' % server.add_secure_port('127.0.0.1:0', credentials))
+        else:
+            os.write(1, b'%d\\n' % server.add_insecure_port('127.0.0.1:0'))
         server.start()
         server.wait_for_termination()
         """
 
-    init(accepting token: String) throws {
+    /// - Parameter isSecure: whether it speaks TLS; if not, HTTP/2 with prior knowledge.
+    init(accepting token: String, isSecure: Bool = true) throws {
         environment = try PythonPackages.grpcEnvironment()
         let identity = try ServerIdentity(Hierarchy.shared().issuing.issue(CertificateTerms(host: HTTP2Origin.host)))
+        let files = isSecure ? [identity.leaf.key, identity.chain] : ["", ""]
         let folder = Scratch.folder("grpc")
         tokens = folder + "/tokens"
         try Scratch.write(Self.script, to: folder + "/server.py")
         try Scratch.write(token, to: tokens)
         let server = try Subprocess(
-            "python3", [folder + "/server.py", identity.leaf.key, identity.chain, tokens], environment: environment,
-            directory: folder)
+            "python3", [folder + "/server.py"] + files + [tokens], environment: environment, directory: folder)
         guard Wait.until(seconds: 60, { server.output.hasSuffix("\n") }),
             let port = server.output.split(separator: "\n").first
         else { throw Spawn.Failure(description: server.errorOutput) }

@@ -262,7 +262,7 @@ final class Stage {
         let settings = worker.policy.exchanges.rules.configuration.listeners.first
         return ClientListener(
             .network(SocketAddress(IPAddress(v4: 0x7F00_0001), port: 3128)), user: settings?.client,
-            speaksSOCKS: settings?.speaksSOCKS ?? false)
+            protocols: settings.map { ClientListener.Protocols($0) } ?? [])
     }
 
     /// - Parameter isNew: whether a client may connect.

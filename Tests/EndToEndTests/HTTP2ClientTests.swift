@@ -59,6 +59,26 @@ struct HTTP2ClientTests {
         }
     }
 
+    /// A page and twenty requests of its script at once, each of which the origin challenges.
+    @Test(arguments: ["basic", "digest"])
+    func `Chromium shows a page behind a login, and its script asks on the same connection`(name: String) throws {
+        try serving { proxy, origin, _, _ throws in
+            let browser = try Browser(trustsAnyCertificate: true, through: proxy.address)
+            try browser.visit("\(origin)/\(name)/")
+            try browser.awaitText("this is \(name)")
+            let used = "performance.getEntriesByType('navigation')[0].nextHopProtocol"
+            #expect(try browser.evaluate(used) as? String == "h2")
+            let texts = """
+                Promise.all([...Array(20).keys()].map(i => fetch('/\(name)/?' + i).then(answer => answer.text())))
+                    .then(texts => texts.filter(text => text.trim() === 'this is \(name)').length)
+                """
+            #expect(try browser.evaluate(texts) as? Int == 20)
+            let log = { proxy.accessLog.split(separator: "\n").filter { $0.contains(#""http":"2""#) }.count }
+            #expect(Wait.until { log() >= 21 }, "\(proxy.accessLog)")
+            #expect(try proxy.metric("attache_http2_connections_total") <= 2)
+        }
+    }
+
     @Test func `large content goes both ways`() throws {
         let apache = try ApacheServer.shared()
         try serving { proxy, origin, authority, _ throws in

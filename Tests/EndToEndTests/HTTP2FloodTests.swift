@@ -92,10 +92,16 @@ import Testing
         }
     }
 
+    /// Where the client speaks HTTP/2 with the proxy.
+    enum Place: CaseIterable, Sendable {
+        case listener, tunnel
+    }
+
     /// Runs a proxy of one loop whose client of HTTP/2 is the body, while others ask.
     /// - Parameter meanwhile: the number of responses that the others get before the body returns.
     private func besieged(
-        _ rules: String = "", meanwhile: Int = 0, _ body: (AttacheProcess, TLSDialer, _ head: FieldList) throws -> Void
+        _ rules: String = "", at place: Place = .listener, meanwhile: Int = 0,
+        _ body: (AttacheProcess, TLSDialer, _ head: FieldList) throws -> Void
     ) throws {
         // It is made once: a hundred streams ask for it at the same time.
         let large =
@@ -104,14 +110,15 @@ import Testing
             if request.target == "/large" { return try connection.wire.send(large) }
             try connection.reply(body: "ok")
         }
-        try AttacheProcess.speakingHTTP2(rules) { proxy, dialer throws in
+        let terminator = try TLSTerminator(to: origin.port)
+        func serve(_ proxy: AttacheProcess, _ dialer: TLSDialer) throws {
             let clients = Clients(4, through: [proxy]) { _, _ in origin.url("/other") }
             #expect(Wait.until { clients.statuses[200] ?? 0 > 50 })
             let before = try proxy.residentKiB()
             clients.mark()
-            let head = [
-                (":method", "POST"), (":scheme", "http"), (":authority", "127.0.0.1:\(origin.port)"), (":path", "/"),
-            ]
+            let (scheme, authority) =
+                place == .tunnel ? ("https", terminator.authority) : ("http", "127.0.0.1:\(origin.port)")
+            let head = [(":method", "POST"), (":scheme", scheme), (":authority", authority), (":path", "/")]
             let begun = clients.statuses[200] ?? 0
             try body(proxy, dialer, head)
             #expect((clients.statuses[200] ?? 0) - begun >= meanwhile)
@@ -125,11 +132,15 @@ import Testing
                 #expect(after - before < Self.growth, "\(before) KiB before, \(after) KiB at most")
             }
         }
+        switch place {
+        case .listener: try AttacheProcess.speakingHTTP2(rules, serve)
+        case .tunnel: try AttacheProcess.interceptingHTTP2(rules, to: terminator.authority, serve)
+        }
     }
 
-    @Test(arguments: Flood.allCases)
-    func `a flood is ended by its limit, and less is served`(flood: Flood) throws {
-        try besieged { proxy, dialer, head throws in
+    @Test(arguments: Flood.allCases, Place.allCases)
+    func `a flood is ended by its limit, and less is served`(flood: Flood, place: Place) throws {
+        try besieged(at: place) { proxy, dialer, head throws in
             let control = try FrameClient(by: dialer)
             let (bytes, stream) = flood.control(head)
             try control.send(bytes)

@@ -6,11 +6,29 @@ import Testing
 struct HTTP2SmugglingTests {
     @Test func `no request of HTTP/2 has two readings at an origin of HTTP/1.1`() throws {
         let witness = try Witness()
-        let authority = "127.0.0.1:\(witness.port)"
-        let cases = SmugglingCase.all(authority)
+        let origin = SmugglingCase.Origin(scheme: "http", authority: "127.0.0.1:\(witness.port)")
+        try judge(SmugglingCase.all(of: origin), at: witness, of: origin) { cases throws in
+            try AttacheProcess.speakingHTTP2 { _, dialer throws in try cases(dialer) }
+        }
+    }
+
+    @Test func `none in an intercepted tunnel, either`() throws {
+        let witness = try Witness()
+        let terminator = try TLSTerminator(to: witness.port)
+        let origin = SmugglingCase.Origin(scheme: "https", authority: terminator.authority)
+        try judge(SmugglingCase.all(of: origin), at: witness, of: origin) { cases throws in
+            try AttacheProcess.interceptingHTTP2(to: terminator.authority) { _, dialer throws in try cases(dialer) }
+        }
+    }
+
+    /// Plays all cases by the dialer that the body passes, and judges by the bytes that the origin has got.
+    private func judge(
+        _ cases: [SmugglingCase], at witness: Witness, of origin: SmugglingCase.Origin,
+        _ body: (_ cases: (TLSDialer) throws -> Void) throws -> Void
+    ) throws {
         #expect(cases.count >= 120)
-        try AttacheProcess.speakingHTTP2 { _, dialer throws in
-            for (number, one) in cases.enumerated() { try play(one, number, authority, dialer) }
+        try body { dialer throws in
+            for (number, one) in cases.enumerated() { try play(one, number, origin, dialer) }
         }
         var found: [String: [Witness.Request]] = [:]
         for bytes in witness.raw {
@@ -30,7 +48,7 @@ struct HTTP2SmugglingTests {
             case .resetWithoutContent: #expect(seen.isEmpty || seen.map(\.body) == [""], "\(one.name): \(seen)")
             case .passes(let body):
                 #expect(seen.map(\.body) == [body], "\(one.name): \(seen)")
-                #expect(seen.allSatisfy { $0.value("host") == authority }, "\(one.name)")
+                #expect(seen.allSatisfy { $0.value("host") == origin.authority }, "\(one.name)")
             }
             for bystander in ["before", "after"] {
                 let requests = found.removeValue(forKey: "\(bystander) \(number)") ?? []
@@ -42,10 +60,10 @@ struct HTTP2SmugglingTests {
 
     /// Sends the request between two others on one connection.
     private func play(
-        _ one: SmugglingCase, _ number: Int, _ authority: String, _ dialer: TLSDialer
+        _ one: SmugglingCase, _ number: Int, _ origin: SmugglingCase.Origin, _ dialer: TLSDialer
     ) throws {
         let client = try FrameClient(by: dialer)
-        let before = SmugglingCase.head(authority, "POST", "/before") + [("x-case", "before \(number)")]
+        let before = origin.head("POST", "/before") + [("x-case", "before \(number)")]
         try client.send(Frame.headers(1, before, ends: false))
         var frames = Frame.headers(3, one.fields + [("x-case", "\(number)")], ends: one.endsWithHead)
         for (index, text) in one.data.enumerated() {
@@ -61,7 +79,7 @@ struct HTTP2SmugglingTests {
         }
         try client.send(Frame.data(1, "\(number)", ends: true))
         #expect(try client.answer(on: 1).status == 200, "before \(one.name)")
-        try client.send(Frame.headers(5, SmugglingCase.head(authority) + [("x-case", "after \(number)")]))
+        try client.send(Frame.headers(5, origin.head() + [("x-case", "after \(number)")]))
         #expect(try client.answer(on: 5).status == 200, "after \(one.name)")
         client.close()
     }

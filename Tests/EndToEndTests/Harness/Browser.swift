@@ -17,8 +17,10 @@ final class Browser {
     /// Exceptions of scripts and messages of the page, such as breaches of its security policy.
     private(set) var complaints: [String] = []
 
-    /// - Parameter trustsAnyCertificate: whether the browser accepts a certificate of an unknown CA.
-    init(trustsAnyCertificate: Bool = false) throws {
+    /// - Parameters:
+    ///   - trustsAnyCertificate: whether the browser accepts a certificate of an unknown CA.
+    ///   - proxy: the URL of the proxy for all servers but those of loopback; nil: none.
+    init(trustsAnyCertificate: Bool = false, through proxy: String? = nil) throws {
         let folder = Scratch.folder("browser")
         mkfifo("\(folder)/commands", 0o600)
         mkfifo("\(folder)/events", 0o600)
@@ -32,7 +34,8 @@ final class Browser {
                 "-c", "exec \"$@\" 3<commands 4>events", "sh", try Spawn.executable("chromium"), "--headless=new",
                 "--remote-debugging-pipe", "--user-data-dir=\(folder)/profile", "--no-sandbox", "--disable-gpu",
                 "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking", "--disable-sync",
-                "--disable-component-update", "--no-proxy-server", "--hide-scrollbars",
+                "--disable-component-update", proxy.map { "--proxy-server=\($0)" } ?? "--no-proxy-server",
+                "--hide-scrollbars",
                 "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
             ] + trust + ["about:blank"], directory: folder)
         let target = try call("Target.createTarget", ["url": "about:blank"])["targetId"] as? String

@@ -18,10 +18,16 @@ extension AttacheProcess {
         _ rules: String = "", setting: Setting = Setting(threads: 1), _ body: (AttacheProcess) throws -> Void
     ) throws {
         var setting = setting
-        setting.environment["SSL_CERT_FILE"] = try Hierarchy.shared().root.certificate
-        setting.environment["SSL_CERT_DIR"] = Scratch.folder("no-anchors")
-        setting.environment["CARES_HOSTS"] = HostsFile.path
+        setting.environment.merge(try environmentOfZoo()) { _, new in new }
         try running(rules + "\n" + routesToZoo, setting: setting, body)
+    }
+
+    /// The variables by which a proxy takes the zoo's root for the system's, and finds the names of the tests.
+    static func environmentOfZoo() throws -> [String: String] {
+        [
+            "SSL_CERT_FILE": try Hierarchy.shared().root.certificate, "SSL_CERT_DIR": Scratch.folder("no-anchors"),
+            "CARES_HOSTS": HostsFile.path,
+        ]
     }
 
     static let routesToZoo = "route *.example.test { upgrade; intercept }\nroute 127.0.0.1 { upgrade; intercept }\n"

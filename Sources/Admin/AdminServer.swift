@@ -1,7 +1,5 @@
 import Crypto
-import HTTP
 import IO
-import Telemetry
 
 /// The administrator's listener: health, readiness, metrics, the practice origin and the dashboard, over plain HTTP/1.1.
 ///

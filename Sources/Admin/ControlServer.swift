@@ -9,19 +9,13 @@ public final class ControlServer {
 
     private static let connectionLimit = 16
 
-    /// Listens at once and serves until `close`, even if the caller keeps no reference. Call it on the loop's thread,
-    /// or before the loop starts.
+    /// Listens at once and serves as long as the process, even if the caller keeps no reference. Call it on the loop's
+    /// thread, or before the loop starts.
     public init(at path: LocalPath, on loop: EventLoop, sources: ControlSources) throws(LocalListenerError) {
         self.loop = loop
         self.sources = sources
-        // The closure retains the server until `close` releases the listener.
+        // The closure retains the server.
         listener = try LocalListener(path, on: loop) { [self] in accept($0, from: $1) }
-    }
-
-    /// Stops listening, and removes the socket. Requests in progress are still answered.
-    public func close() {
-        listener?.close()
-        listener = nil
     }
 
     private func accept(_ descriptor: Int32, from peer: LocalPeer) {

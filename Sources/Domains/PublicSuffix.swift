@@ -8,14 +8,14 @@ public enum PublicSuffix {
     /// - Parameter domain: in lower case and its ASCII form, without a dot at either end.
     public static func contains(_ domain: String) -> Bool? {
         guard !domain.utf8.contains(0) else { return false }
-        return list?.contains(domain)
+        return list?.isPublic(domain)
     }
 
     private static let list = List()
 
     /// The newest list on this machine: the distribution's file, or else the one in the library.
     private struct List: Sendable {
-        private let isPublic: @Sendable (String) -> Bool
+        let isPublic: @Sendable (String) -> Bool
 
         init?() {
             var library = libpsl()
@@ -26,7 +26,5 @@ public enum PublicSuffix {
             let address = UInt(bitPattern: list)
             isPublic = { ask(UnsafeRawPointer(bitPattern: address), $0, LIBPSL_TYPE) != 0 }
         }
-
-        func contains(_ domain: String) -> Bool { isPublic(domain) }
     }
 }

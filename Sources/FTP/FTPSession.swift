@@ -3,7 +3,6 @@ import CCurl
 import Crypto
 import Glibc
 import IO
-import Model
 
 /// The files of one server, with one login, through libcurl. Passive mode only, and with TLS if the server offers it
 /// (RFC 4217). Every call blocks, and one thread makes them all.
@@ -247,11 +246,6 @@ public final class FTPSession {
         public let size: Int?
         /// The time of the last change, from MDTM (RFC 3659 section 3).
         public let modified: WallTime?
-
-        public init(size: Int?, modified: WallTime?) {
-            self.size = size
-            self.modified = modified
-        }
     }
 }
 

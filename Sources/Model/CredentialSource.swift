@@ -239,13 +239,9 @@ public struct TokenSource: Sendable, Hashable {
         if case .value(.file(let path)) = origin { [path] } else { [] }
     }
 
-    fileprivate var value: ValueSource? {
+    /// The place of the token; nil for the token of another credential.
+    public var value: ValueSource? {
         if case .value(let value) = origin { value } else { nil }
-    }
-
-    /// The name of the credential whose token it is; nil for others.
-    public var credential: String? {
-        if case .credential(let name) = origin { name } else { nil }
     }
 }
 
@@ -281,18 +277,6 @@ extension OAuthSource {
         case .clientCredentials: break
         }
         return values
-    }
-
-    /// The names of the credentials whose tokens the request needs.
-    public var credentials: [String] {
-        var sources: [TokenSource?] = []
-        if case .assertion(let source) = proof { sources.append(source) }
-        switch grant {
-        case .assertion(let source): sources.append(source)
-        case .exchange(let subject, let actor, _): sources += [subject, actor]
-        case .clientCredentials, .refreshToken, .signed: break
-        }
-        return sources.compactMap { $0?.credential }
     }
 
     /// A copy with another proof.

@@ -29,12 +29,4 @@ public struct StoreLocation: Sendable, Hashable {
         self.backend = backend
         self.place = place
     }
-
-    /// The location as the rule file would say it, with a literal connection string hidden.
-    public var summary: String {
-        switch place {
-        case .file(let path): "\(backend.rawValue) \(path)"
-        case .server(let connection): "\(backend.rawValue) \(connection)"
-        }
-    }
 }

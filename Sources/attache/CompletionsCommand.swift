@@ -14,12 +14,7 @@ struct CompletionsCommand: Command {
     private let shell: CompletionShell
 
     init(_ arguments: Arguments) throws(CommandError) {
-        let name = arguments.operand(0) ?? ""
-        guard let shell = CompletionShell(rawValue: name) else {
-            let known = CompletionShell.allCases.map(\.rawValue)
-            throw arguments.error(Arguments.unknown("shell", name, among: known))
-        }
-        self.shell = shell
+        shell = try arguments.choice("shell", arguments.operand(0) ?? "")
     }
 
     func run() -> Int32 {

@@ -31,10 +31,7 @@ struct HelpCommand: Command {
         isPaged = arguments.value(of: "man") == nil
         if let name = arguments.value(of: "man") {
             guard word == nil else { throw arguments.error("'--man' takes no TOPIC: leave one of the two out") }
-            guard let page = ManualPage(rawValue: name) else {
-                throw arguments.error(
-                    Arguments.unknown("page", name, among: ManualPage.allCases.map(\.rawValue)))
-            }
+            let page: ManualPage = try arguments.choice("page", name)
             text = String(page.text(Program.syntaxes, version: ProgramVersion.text).dropLast())
         } else if let word {
             guard let found = help.text(about: word) else {

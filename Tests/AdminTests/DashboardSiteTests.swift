@@ -145,8 +145,8 @@ struct DashboardSiteTests {
 
         func look(at host: String, port: UInt16) {}
 
-        func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> CertificateAcceptance {
-            pin == "seen" ? .kept("until \(day)") : .refused("other key")
+        func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> DeskAnswer {
+            pin == "seen" ? .done("until \(day)") : .refused("other key")
         }
     }
 

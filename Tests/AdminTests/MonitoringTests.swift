@@ -16,7 +16,7 @@ struct MonitoringTests {
         figures.process.virtualLimit = 1
         figures.store = .init(isUp: true, followed: 0)
         figures.reloads = .init(lastSuccess: 0, hasFailed: false, loaded: 0, rejected: 0)
-        figures.expiries = [.init("authority", "a", at: WallTime(seconds: 1))]
+        figures.expiries = [.init(kind: "authority", name: "a", end: WallTime(seconds: 1))]
         figures.parents = [ParentState(ParentName("corp", kind: "http", at: "p:1"))]
         figures.parents[0].isUsed = true
         let metrics = Metrics()

@@ -379,3 +379,12 @@ extension Configuration.Listener.TLS.Clients {
         authorities ?? domains.map { "spiffe \($0.name) \($0.authorities)" }.joined(separator: " ")
     }
 }
+
+extension StoreLocation {
+    fileprivate var summary: String {
+        switch place {
+        case .file(let path): "\(backend.rawValue) \(path)"
+        case .server(let connection): "\(backend.rawValue) \(connection)"
+        }
+    }
+}

@@ -81,7 +81,7 @@ struct GoldenFile {
                 scheme: challenge.method.description,
                 query: asked.query(method: challenge.method, realm: challenge.realm))
         }
-        let response = offers.isEmpty ? nil : ExplainedResponse(offers: offers)
+        let response = offers.isEmpty ? nil : { (_: Int) in ExplainedResponse(offers: offers) }
         text += Explanation(explained, response: response, rules: rules).text
         return text
     }

@@ -36,7 +36,7 @@ import Testing
         let leaf = leaf
         #expect(try Certificate(der: leaf.der) == leaf)
         let text = "a comment\n\(leaf.pem)-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n\(leaf.pem)the end"
-        #expect(try Certificate.all(inPEM: text) == [leaf, leaf])
+        #expect(try Certificate.all(inPEM: text.utf8Span.span) == [leaf, leaf])
         #expect(leaf != authority.certificate)
     }
 
@@ -61,12 +61,12 @@ import Testing
         ("-----BEGIN CERTIFICATE-----\nMAA=\n", .malformedBlock(1)),
     ])
     func `Text without a whole certificate is refused`(text: String, error: CertificateError) {
-        #expect(throws: error) { try Certificate.all(inPEM: text) }
+        #expect(throws: error) { try Certificate.all(inPEM: text.utf8Span.span) }
     }
 
     @Test func `More certificates than the limit are refused`() {
         let text = String(repeating: leaf.pem, count: 3)
-        #expect(throws: CertificateError.tooLarge) { try Certificate.all(inPEM: text, limit: 2) }
+        #expect(throws: CertificateError.tooLarge) { try Certificate.all(inPEM: text.utf8Span.span, limit: 2) }
     }
 
     @Test func `An encrypted block asks nobody for a password`() {
@@ -78,7 +78,7 @@ import Testing
             AAAAAAAAAAAAAAAAAAAAAA==
             -----END CERTIFICATE-----
             """
-        #expect(throws: CertificateError.malformedBlock(1)) { try Certificate.all(inPEM: text) }
+        #expect(throws: CertificateError.malformedBlock(1)) { try Certificate.all(inPEM: text.utf8Span.span) }
     }
 
     @Test func `A certificate cut off anywhere, or with a byte more, is none`() {

@@ -53,9 +53,11 @@ struct MetricsPageTests {
         figures.reportLinesDropped = 4
         figures.helperRuns = [("success", 3), ("failure", 2), ("timeout", 1)]
         figures.expiries = [
-            .init("client certificate", "device", at: WallTime(seconds: 1_796_000_000)),
-            .init("stored exception", "lab", of: "https://lab:443", at: WallTime(seconds: 1_795_500_000)),
-            .init("stored exception", "lab", of: "https://lab:443", at: WallTime(seconds: 1_795_400_000)),
+            .init(kind: "client certificate", name: "device", end: WallTime(seconds: 1_796_000_000)),
+            .init(
+                kind: "stored exception", name: "lab", place: "https://lab:443", end: WallTime(seconds: 1_795_500_000)),
+            .init(
+                kind: "stored exception", name: "lab", place: "https://lab:443", end: WallTime(seconds: 1_795_400_000)),
         ]
         var parent = ParentState(ParentName("corp", kind: "http", at: "proxy.example:3128"))
         (parent.connections, parent.idle, parent.requests, parent.refusals, parent.failures) = (3, 1, 7, 2, 4)
@@ -86,7 +88,9 @@ struct MetricsPageTests {
 
     @Test func `of many ends the first hundred are told`() {
         var figures = RunningFigures()
-        figures.expiries = (0..<1000).map { .init("token", "token \($0)", at: WallTime(seconds: 2000 - $0)) }
+        figures.expiries = (0..<1000).map {
+            .init(kind: "token", name: "token \($0)", end: WallTime(seconds: 2000 - $0))
+        }
         let text = ExpositionText(MetricsPage.render([], figures, as: .prometheus), isOpenMetrics: false)
         let ends = text.families.first { $0.name == "attache_expiry_timestamp_seconds" }?.samples.map(\.value)
         #expect(ends == (1001...1100).map(Double.init))

@@ -7,7 +7,7 @@ import Transport
 final class AdminConnection {
     private let loop: EventLoop
     private let site: any AdminResponder
-    private let security: AdminSecurity?
+    private let security: DashboardSources.Handshake?
     private let timeouts: AdminConnection.Timeouts
     private let stream: ByteStream
     private let head = RequestHead(limits: Limits(startLine: 8 << 10, head: 16 << 10, fields: 64))
@@ -27,7 +27,7 @@ final class AdminConnection {
     private static let lingerBytes = 64 << 10
 
     init(
-        takingOwnership descriptor: Int32, to site: any AdminResponder, security: AdminSecurity? = nil,
+        takingOwnership descriptor: Int32, to site: any AdminResponder, security: DashboardSources.Handshake? = nil,
         timeouts: AdminConnection.Timeouts, on loop: EventLoop
     ) throws(IOError) {
         self.loop = loop
@@ -66,7 +66,7 @@ final class AdminConnection {
         stream.setDeadline(after: timeouts.idle)
         guard try await stream.read(into: inbound) > 0 else { return false }
         guard inbound.readable[0] == Self.handshakeRecord else { return true }
-        isSecure = await security.handshake(stream, inbound)
+        isSecure = await security(stream, inbound)
         return isSecure
     }
 

@@ -1,22 +1,30 @@
-import Authentication
+import Bytes
 import Challenges
 import Credentials
+import Crypto
 import IO
 import Model
 import Telemetry
+import Transport
 
 /// The facts and actions that the dashboard gets from the rest of the program. Actions and `load` are called on the
 /// listener's loop and must not block. The other facts are called on a thread that may block.
 public struct DashboardSources: Sendable {
+    /// A handshake. The bytes in the buffer were already read from the stream, and are the client's first. The result
+    /// says whether TLS was established.
+    public typealias Handshake = @Sendable (ByteStream, ByteBuffer) async -> Bool
+    public typealias Login =
+        @Sendable (_ user: String, _ password: Secret, _ client: WaitingClient) async -> PasswordVerdict
+
     public let access: DashboardAccess
     public let state: ChallengeState
     public let status: @Sendable () -> RunningStatus
     public let load: @Sendable () -> LoadFigures
     public let challenges: @Sendable () -> [JournalEntry]
-    /// The TLS of the listener; nil: the page is used without TLS.
-    public var security: AdminSecurity?
-    /// The users with passwords; nil if none.
-    public var users: AdminSecurity.Users?
+    /// Starts TLS as the server of the listener; nil: the page is used without TLS.
+    public var security: Handshake?
+    /// Checks a user's password; nil if no user has one.
+    public var users: Login?
     public var certificates: any CertificateDesk = NoCertificates()
     public var rules: any RuleDesk = NoRuleDesk()
     public var credentials: @Sendable () -> CredentialList = { CredentialList() }
@@ -40,7 +48,7 @@ public struct DashboardSources: Sendable {
 private struct NoCertificates: CertificateDesk {
     var looks: [CertificateLook] { [] }
     func look(at host: String, port: UInt16) {}
-    func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> CertificateAcceptance {
+    func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> DeskAnswer {
         .refused("there is no store")
     }
 }

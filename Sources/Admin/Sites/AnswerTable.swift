@@ -1,4 +1,3 @@
-import Authentication
 import Challenges
 import Credentials
 import HTTP

@@ -18,82 +18,60 @@ struct ControlSite: AdminResponder {
     func acceptsBody(of request: AdminRequest, at local: SocketAddress?) -> Bool { true }
 
     func response(to request: AdminRequest, at local: SocketAddress?, now: LoopInstant) async -> AdminResponse {
+        let resource = String(decoding: request.path, as: UTF8.self)
+        let (isGet, isPost) = (request.method == .get, request.method == .post)
+        switch resource {
+        case "/challenges", "/learned", "/credentials", "/questions", "/answers", "/space", "/status", "/rules",
+            "/metrics":
+            guard isGet else { return .wrongMethod("GET") }
+        case "/credentials/retry", "/questions/answer", "/answers/forget", "/admin/token":
+            guard isPost else { return .wrongMethod("POST") }
+        case "/reload":
+            guard isGet || isPost else { return .wrongMethod("GET, POST") }
+        default: break
+        }
         let query = ControlSite.Query(request.query)
-        let path = request.path.span
-        if path.equals("/challenges") || path.equals("/learned") {
-            guard request.method == .get else { return Self.wrongMethod("GET") }
-            return path.equals("/learned") ? learned(query) : challenges(query)
-        }
-        if path.equals("/credentials") {
-            guard request.method == .get else { return Self.wrongMethod("GET") }
-            return credentials(query)
-        }
-        if path.equals("/credentials/retry") {
-            guard request.method == .post else { return Self.wrongMethod("POST") }
+        switch resource {
+        case "/challenges": return challenges(query)
+        case "/learned": return learned(query)
+        case "/credentials": return credentials(query)
+        case "/credentials/retry":
             let choice = CredentialChoice(origin: query.space?.origin, kdc: query["kdc"], name: query["name"])
             let names = sources.state.retry(
                 for: .command(user: user), at: SystemClock.wallTime, where: choice.fits)
             return AdminResponse(status: .ok, body: names.map { $0 + "\n" }.joined())
-        }
-        if path.equals("/space") {
-            guard request.method == .get else { return Self.wrongMethod("GET") }
-            guard let space = query.space else { return .text(.badRequest, "host, port and protocol are missing") }
-            let now = SystemClock.wallTime
-            let facts = sources.state.facts(of: space, at: (query["target"] ?? "/").utf8.span, now: now)
-            return query["format"] == "text"
-                ? AdminResponse(status: .ok, body: facts.lines(at: now)) : .json(facts.json(at: now))
-        }
-        if path.equals("/status") {
-            guard request.method == .get else { return Self.wrongMethod("GET") }
-            return status(query)
-        }
-        if path.equals("/rules") {
-            guard request.method == .get else { return Self.wrongMethod("GET") }
-            return .text(.ok, sources.status().rules.path)
-        }
-        if path.equals("/admin/token") {
-            guard request.method == .post else { return Self.wrongMethod("POST") }
-            guard let link = sources.dashboardLink() else {
-                return .text(.notFound, "there is no dashboard: the rule file it runs with has no 'admin' line")
-            }
-            return .text(.ok, link)
-        }
-        if let response = await operatorsPart(request, query) { return response }
-        if path.equals("/metrics") {
-            guard request.method == .get else { return Self.wrongMethod("GET") }
-            return .metrics(sources.metrics, as: MetricsFormat(accepting: request.accept))
-        }
-        if path.equals("/reload") {
-            if request.method == .post {
-                return .text(
-                    .ok, "\(sources.reloads.request(by: .command(user: user), retrying: query["retry"] == "yes"))")
-            }
-            guard request.method == .get else { return Self.wrongMethod("GET, POST") }
-            return reload(query["number"].flatMap { Int($0) } ?? 0)
-        }
-        return .text(
-            .notFound,
-            "there is no such page; there are /challenges, /learned, /credentials, /credentials/retry, /questions, /questions/answer, "
-                + "/answers, /answers/forget, /space, /status, /rules, /metrics, /reload and /admin/token")
-    }
-
-    /// Handles the questions to operators and their answers; nil for other resources.
-    private func operatorsPart(_ request: AdminRequest, _ query: ControlSite.Query) async -> AdminResponse? {
-        let path = request.path.span
-        if path.equals("/questions") || path.equals("/answers") {
-            guard request.method == .get else { return Self.wrongMethod("GET") }
-            return path.equals("/questions") ? questions(query) : answers(query)
-        }
-        if path.equals("/questions/answer") || path.equals("/answers/forget") {
-            guard request.method == .post else { return Self.wrongMethod("POST") }
-            if path.equals("/questions/answer") { return await answer(query, request.body) }
+        case "/questions": return questions(query)
+        case "/questions/answer":
+            return await QuestionForm.put(
+                query, secret: request.body, to: sources.state, by: .command(user: user))
+        case "/answers": return answers(query)
+        case "/answers/forget":
             return await AnswerTable.forget(query, in: sources.state, by: .command(user: user))
+        case "/space": return space(query)
+        case "/status": return status(query)
+        case "/rules": return .text(.ok, sources.status().rules.path)
+        case "/metrics": return .metrics(sources.metrics, as: MetricsFormat(accepting: request.accept))
+        case "/reload" where isPost:
+            return .text(
+                .ok, "\(sources.reloads.request(by: .command(user: user), retrying: query["retry"] == "yes"))")
+        case "/reload": return reload(query["number"].flatMap { Int($0) } ?? 0)
+        case "/admin/token":
+            return sources.dashboardLink().map { .text(.ok, $0) }
+                ?? .text(.notFound, "there is no dashboard: the rule file it runs with has no 'admin' line")
+        default:
+            return .text(
+                .notFound,
+                "there is no such page; there are /challenges, /learned, /credentials, /credentials/retry, /questions, /questions/answer, "
+                    + "/answers, /answers/forget, /space, /status, /rules, /metrics, /reload and /admin/token")
         }
-        return nil
     }
 
-    private static func wrongMethod(_ right: String) -> AdminResponse {
-        .text(.methodNotAllowed, "only \(right) is supported here", [.init(name: "Allow", value: right)])
+    private func space(_ query: ControlSite.Query) -> AdminResponse {
+        guard let space = query.space else { return .text(.badRequest, "host, port and protocol are missing") }
+        let now = SystemClock.wallTime
+        let facts = sources.state.facts(of: space, at: (query["target"] ?? "/").utf8.span, now: now)
+        return query["format"] == "text"
+            ? AdminResponse(status: .ok, body: facts.lines(at: now)) : .json(facts.json(at: now))
     }
 
     private func status(_ query: ControlSite.Query) -> AdminResponse {
@@ -122,20 +100,10 @@ struct ControlSite: AdminResponder {
     }
 
     private func answers(_ query: ControlSite.Query) -> AdminResponse {
-        let answers = sources.state.standingAnswers(on: Self.today)
+        let answers = sources.state.standingAnswers(on: Day(of: SystemClock.wallTime))
         if query["format"] == "text" { return AdminResponse(status: .ok, body: AnswerTable.text(answers)) }
         return .json(JSONText.document(.answers, answers) { $0.answer($1) })
     }
-
-    private func answer(_ query: ControlSite.Query, _ secret: [UInt8]) async -> AdminResponse {
-        let form: QuestionForm
-        do throws(QuestionForm.Flaw) { form = try QuestionForm(query, secret: secret, today: Self.today) } catch {
-            return .text(.badRequest, error.sentence)
-        }
-        return await form.put(to: sources.state, by: .command(user: user))
-    }
-
-    private static var today: Day { Day(of: SystemClock.wallTime) }
 
     private func learned(_ query: ControlSite.Query) -> AdminResponse {
         let entries = sources.challenges().filter { query.isAbout($0.key.space.origin) }
@@ -202,6 +170,10 @@ struct ControlSite: AdminResponder {
 extension AdminResponse {
     static func json(_ text: String) -> AdminResponse {
         AdminResponse(status: .ok, contentType: "application/json", body: text + "\n")
+    }
+
+    static func wrongMethod(_ right: String) -> AdminResponse {
+        .text(.methodNotAllowed, "only \(right) is supported here", [.init(name: "Allow", value: right)])
     }
 }
 

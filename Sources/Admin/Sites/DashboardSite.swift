@@ -6,7 +6,6 @@ import Crypto
 import HTTP
 import IO
 import Model
-import Telemetry
 
 /// Answers the requests of the dashboard, everything below `/dashboard`. Without sockets.
 final class DashboardSite {
@@ -20,8 +19,8 @@ final class DashboardSite {
         self.feed = feed
     }
 
-    /// The TLS of the listener; nil: the dashboard is used without TLS.
-    var security: AdminSecurity? { sources.security }
+    /// Starts TLS at the listener; nil: the dashboard is used without TLS.
+    var security: DashboardSources.Handshake? { sources.security }
 
     /// Ends the feed: no more events are sent.
     func end() { feed.end() }
@@ -65,17 +64,17 @@ final class DashboardSite {
         }
         let resource = String(decoding: name.dropFirst(), as: UTF8.self)
         let isRead = request.method == .get || request.method == .head
-        if let file = DashboardPage.file(named: resource) { return isRead ? file : Self.wrongMethod("GET, HEAD") }
+        if let file = DashboardPage.file(named: resource) { return isRead ? file : .wrongMethod("GET, HEAD") }
         if resource == "session" { return await session(request, port: port) }
         guard let session = Self.session(of: request, port: port), sources.access.admits(session) else {
             return Self.nobody
         }
         if resource == "events" {
-            guard request.method == .get else { return Self.wrongMethod("GET") }
+            guard request.method == .get else { return .wrongMethod("GET") }
             return events { [access = sources.access] in access.admits(session) }
         }
         guard let act = DashboardSite.Act(resource) else { return .text(.notFound, "there is no such page") }
-        return request.method == .post ? await perform(act, for: request) : Self.wrongMethod("POST")
+        return request.method == .post ? await perform(act, for: request) : .wrongMethod("POST")
     }
 
     private func events(while isAdmitted: @escaping () -> Bool) -> AdminResponse {
@@ -114,7 +113,7 @@ final class DashboardSite {
             var response = AdminResponse.text(.ok, "logged out")
             response.fields = [Self.setCookie(nil, of: request, port: port)]
             return response
-        default: return Self.wrongMethod("GET, POST, DELETE")
+        default: return .wrongMethod("GET, POST, DELETE")
         }
     }
 
@@ -138,13 +137,13 @@ final class DashboardSite {
         var bytes = Array(parts[1])
         let (user, password) = (String(decoding: parts[0], as: UTF8.self), Secret(wiping: &bytes))
         guard let client = request.client else { return .text(.unauthorized, "the client has left") }
-        switch await users.verify(user, password, client) {
+        switch await users(user, password, client) {
         case .right:
             guard let session = sources.access.makeSession() else {
                 return .text(.serviceUnavailable, "the system gave no random bytes")
             }
             return Self.begin(session, of: request, port: port)
-        case .wrong: return .text(.unauthorized, "wrong user or password")
+        case .wrong, .abandoned: return .text(.unauthorized, "wrong user or password")
         case .busy: return .text(.serviceUnavailable, "too many logins at once: try again in a moment")
         }
     }
@@ -192,10 +191,6 @@ final class DashboardSite {
         .text(.unauthorized, "not logged in: run 'attache admin token' for a link that logs in")
     }
 
-    private static func wrongMethod(_ right: String) -> AdminResponse {
-        .text(.methodNotAllowed, "only \(right) is supported here", [.init(name: "Allow", value: right)])
-    }
-
     // MARK: - Actions
 
     private func perform(_ act: DashboardSite.Act, for request: AdminRequest) async -> AdminResponse {
@@ -211,12 +206,7 @@ final class DashboardSite {
                 ? .text(.notFound, "that credential is no longer on hold")
                 : .text(.ok, "the next request that needs the credential sends it again")
         case .answer:
-            let form: QuestionForm
-            do throws(QuestionForm.Flaw) {
-                let today = Day(of: SystemClock.wallTime)
-                form = try QuestionForm(query, secret: request.body, today: today)
-            } catch { return .text(.badRequest, error.sentence) }
-            return await form.put(to: sources.state, by: .dashboard)
+            return await QuestionForm.put(query, secret: request.body, to: sources.state, by: .dashboard)
         case .forget: return await AnswerTable.forget(query, in: sources.state, by: .dashboard)
         case .add: return await add(query, secret: request.body)
         case .look, .accept:
@@ -245,7 +235,7 @@ final class DashboardSite {
             return .text(.conflict, "nothing was written: the lines have changed in the meantime, look at them again")
         }
         switch await sources.rules.add(suggestion, user: query["user"] ?? "", secret: value) {
-        case .added(let sentence): return .text(.ok, sentence)
+        case .done(let sentence): return .text(.ok, sentence)
         case .refused(let reason): return .text(.conflict, "nothing was written: \(reason)")
         }
     }
@@ -255,7 +245,7 @@ final class DashboardSite {
             return .text(.badRequest, "the key, or the last day, is missing")
         }
         switch sources.certificates.accept(pin, of: host, port: port, until: day) {
-        case .kept(let sentence): return .text(.ok, sentence)
+        case .done(let sentence): return .text(.ok, sentence)
         case .refused(let reason): return .text(.conflict, "nothing was stored: \(reason)")
         }
     }

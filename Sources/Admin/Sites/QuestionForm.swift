@@ -4,6 +4,7 @@ import Challenges
 import Credentials
 import Crypto
 import HTTP
+import IO
 import Model
 
 /// An operator's answer as sent: `id`, `act`, `name`, `persistence` and `until`, with the password apart.
@@ -38,10 +39,17 @@ struct QuestionForm {
         until = day
     }
 
-    func put(to state: ChallengeState, by actor: AuditEvent.Actor) async -> AdminResponse {
+    /// Gives the answer in a query.
+    static func put(
+        _ query: ControlSite.Query, secret: [UInt8], to state: ChallengeState, by actor: AuditEvent.Actor
+    ) async -> AdminResponse {
+        let form: QuestionForm
+        do throws(Flaw) {
+            form = try QuestionForm(query, secret: secret, today: Day(of: SystemClock.wallTime))
+        } catch { return .text(.badRequest, error.sentence) }
         do throws(OperatorAnswer.Failure) {
-            let asked = try await state.answer(question, with: answer, until: until, by: actor)
-            return .text(.ok, asked.words(after: answer, until: until))
+            let asked = try await state.answer(form.question, with: form.answer, until: form.until, by: actor)
+            return .text(.ok, asked.words(after: form.answer, until: form.until))
         } catch { return .text(.conflict, "\(error)") }
     }
 

@@ -13,13 +13,7 @@ public protocol CertificateDesk: Sendable {
     /// Stores an exception for a key that was seen in a look.
     ///
     /// - Returns: the result.
-    func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> CertificateAcceptance
-}
-
-/// The result of storing an exception for a key; each is a sentence.
-public enum CertificateAcceptance: Sendable, Equatable {
-    case kept(String)
-    case refused(String)
+    func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> DeskAnswer
 }
 
 /// A look at the certificates that a server presents.

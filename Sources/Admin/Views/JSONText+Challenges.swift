@@ -1,6 +1,5 @@
 import Authentication
 import Challenges
-import Credentials
 import Model
 
 extension JSONText {

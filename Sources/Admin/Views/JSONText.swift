@@ -79,7 +79,6 @@ struct JSONText {
 extension JSONText {
     mutating func member(_ field: some JSONField, _ value: String?) { member(field.rawValue, value) }
     mutating func member(_ field: some JSONField, _ value: Int) { member(field.rawValue, value) }
-    mutating func member(_ field: some JSONField, _ value: Int?) { member(field.rawValue, value) }
     mutating func member(_ field: some JSONField, _ value: Bool) { member(field.rawValue, value) }
     mutating func member(_ field: some JSONField, _ values: [String]) { member(field.rawValue, values) }
 

@@ -1,20 +1,18 @@
-import Authentication
 import Challenges
 import Crypto
 import Model
-import Rules
 
 /// The rule file, for a person who adds suggested lines on the dashboard.
 public protocol RuleDesk: Sendable {
     /// Adds the lines to the rule file, if the whole is correct then, and reloads it. Does not block the loop.
     ///
     /// - Parameter secret: goes into a file of its own, which the lines then name.
-    func add(_ suggestion: SuggestedLines, user: String, secret: Secret) async -> RuleAddition
+    func add(_ suggestion: SuggestedLines, user: String, secret: Secret) async -> DeskAnswer
 }
 
-/// The result of an addition to the rule file; each is a sentence.
-public enum RuleAddition: Sendable, Equatable {
-    case added(String)
+/// The result of an addition to the rule file, or of storing an exception for a key; each is a sentence.
+public enum DeskAnswer: Sendable, Equatable {
+    case done(String)
     case refused(String)
 }
 
@@ -67,7 +65,7 @@ public struct SuggestedLines: Sendable, Equatable {
 
 /// A dashboard that cannot write the rule file.
 struct NoRuleDesk: RuleDesk {
-    func add(_: SuggestedLines, user _: String, secret _: Secret) async -> RuleAddition {
+    func add(_: SuggestedLines, user _: String, secret _: Secret) async -> DeskAnswer {
         .refused("this proxy does not write its rule file")
     }
 }

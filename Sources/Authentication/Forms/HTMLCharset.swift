@@ -1,5 +1,3 @@
-import Bytes
-
 /// The character encoding of a page and of its form's content (WHATWG Encoding section 4.2). Every encoding but UTF-8
 /// is treated as windows-1252, which loses no byte.
 enum HTMLCharset: Equatable, Sendable {

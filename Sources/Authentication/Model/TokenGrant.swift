@@ -1,4 +1,3 @@
-import Bytes
 import Crypto
 import Model
 

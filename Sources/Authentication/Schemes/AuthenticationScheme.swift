@@ -1,4 +1,3 @@
-import Bytes
 import Model
 
 /// A scheme that answers challenges. The challenge loop uses schemes through this interface only.

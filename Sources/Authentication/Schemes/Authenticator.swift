@@ -83,14 +83,9 @@ extension RequestAuthenticator {
 /// The answer that a request carried. Its outcome is judged by that one, and not by a later one.
 public struct AuthorizationTicket: Sendable, Hashable {
     /// The challenge that was answered, counted by its authenticator.
-    let generation: UInt32
+    var generation: UInt32 = 0
     /// The number of answers to that challenge, this one included.
-    let count: UInt32
-
-    init(generation: UInt32 = 0, count: UInt32 = 0) {
-        self.generation = generation
-        self.count = count
-    }
+    var count: UInt32 = 0
 }
 
 /// The meaning of a response without a challenge.

@@ -1,5 +1,4 @@
 import Bytes
-import Crypto
 
 /// Signs requests by HTTP Message Signatures (RFC 9421) as Web Bot Auth does (draft-ietf-webbotauth-httpsig-protocol):
 /// by Ed25519, with the tag `web-bot-auth`, over the authority and the member of `Signature-Agent` that names the agent.

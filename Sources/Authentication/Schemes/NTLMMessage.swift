@@ -1,5 +1,3 @@
-import Bytes
-
 /// The common part of NTLM's messages ([MS-NLMP] section 2.2.1).
 enum NTLMMessage {
     static let signature = Array("NTLMSSP\0".utf8)

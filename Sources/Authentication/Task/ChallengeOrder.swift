@@ -1,4 +1,3 @@
-import Bytes
 import Model
 
 /// The supported schemes, and the order in which a response's challenges are tried.

@@ -1,5 +1,3 @@
-import Model
-
 /// A challenge of a response, with its space.
 public struct Offer: Sendable {
     public let space: ProtectionSpace

@@ -20,25 +20,13 @@ public struct TokenRenewalClaim: Sendable {
     public let grant: CredentialVersion
     public let family: RefreshTokenFamily
     /// The rotation known to this process.
-    public let known: RefreshTokenRotation
+    public var known = RefreshTokenRotation.initial
     /// The generation of the last token known to this process.
-    public let generation: Int
+    public var generation = 0
     /// The current time.
     public let now: WallTime
     /// The time at which the claim expires.
     public let end: WallTime
-
-    public init(
-        grant: CredentialVersion, family: RefreshTokenFamily, known: RefreshTokenRotation = .initial,
-        generation: Int = 0, now: WallTime, end: WallTime
-    ) {
-        self.grant = grant
-        self.family = family
-        self.known = known
-        self.generation = generation
-        self.now = now
-        self.end = end
-    }
 
     public enum Outcome: Sendable {
         /// The process may fetch, with the token of this rotation.

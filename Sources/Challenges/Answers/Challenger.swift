@@ -1,6 +1,5 @@
 import Authentication
 import Bytes
-import HTTP
 import IO
 import Model
 import Rules
@@ -45,8 +44,6 @@ public final class Challenger {
 
     public var port: UInt16 { origin.port }
     public var isProxy: Bool { origin.isProxy }
-    /// Whether credentials for it are sent encrypted.
-    public var isSecure: Bool { origin.protocol == .https }
     public var fields: ChallengeFields { isProxy ? .proxy : .origin }
 
     /// Whether a rule covers its challenges: one could be answered, or the credential of a client's own answer is

@@ -2,7 +2,6 @@ import Authentication
 import Bytes
 import HTTP
 import Model
-import Rules
 import Telemetry
 
 /// The known answer of a request, or none if its target needs none. It is all that a request needs, unless a challenge

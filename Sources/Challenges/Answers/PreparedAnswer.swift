@@ -3,7 +3,6 @@ import Bytes
 import Crypto
 import HTTP
 import Model
-import Rules
 import Telemetry
 
 /// An answer with its authenticator. A class, because it is passed on several times for each request.

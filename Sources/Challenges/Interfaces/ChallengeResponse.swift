@@ -1,5 +1,4 @@
 import Authentication
-import Bytes
 import Crypto
 import HTTP
 import Model

@@ -24,8 +24,6 @@ public struct SuggestedChallengeRule: Sendable {
     public var ruleName: String?
     /// The metadata of a server that announces its tokens, with the scopes that it asks for; nil if it is unknown.
     public var announced: (metadata: ResourceMetadata, scopes: [String])?
-    /// The rule that these lines must precede.
-    public var precedes: RuleReference?
 
     public init(_ space: ProtectionSpace) { self.space = space }
 

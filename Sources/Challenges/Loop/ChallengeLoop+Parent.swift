@@ -1,6 +1,5 @@
 import Authentication
 import Bytes
-import HTTP
 import IO
 import Model
 

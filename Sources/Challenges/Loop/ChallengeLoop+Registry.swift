@@ -1,5 +1,4 @@
 import Authentication
-import Bytes
 import Model
 
 /// The challenges of registries, other than `Bearer` for a token that is missing.

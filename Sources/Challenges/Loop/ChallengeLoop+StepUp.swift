@@ -1,7 +1,6 @@
 import Authentication
 import Bytes
 import Credentials
-import HTTP
 import Model
 
 /// Tokens for responses that do not ask for them by a plain challenge: a `401` without any, and one that wants more scopes

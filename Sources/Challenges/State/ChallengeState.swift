@@ -3,7 +3,6 @@ import Bytes
 import Credentials
 import IO
 import Model
-import Rules
 import Synchronization
 import Telemetry
 

@@ -1,8 +1,6 @@
 import Authentication
 import Bytes
-import Credentials
 import Model
-import Rules
 
 /// The remedy after which a refused credential is sent again at once: the file to write, and the commands to type.
 public struct CredentialRemedy: Sendable {
@@ -101,12 +99,12 @@ extension CredentialSource {
         case .oauth(let grant):
             switch (grant.grant, grant.proof) {
             case (.refreshToken(let token), _): token
-            case (.assertion(let source), _), (.exchange(let source, _, _), _): source.place
+            case (.assertion(let source), _), (.exchange(let source, _, _), _): source.value
             case (.signed(let path, _, _, _, _), _): .file(path)
             case (.clientCredentials, .secret(let secret, _)): secret
             case (.clientCredentials, .key(let path, _, _, _)): .file(path)
             case (.clientCredentials, .certificate(let path, _, _)): .file(path)
-            case (.clientCredentials, .assertion(let source)): source.place
+            case (.clientCredentials, .assertion(let source)): source.value
             case (.clientCredentials, .none): nil
             }
         case .registry(let source): source.helper.map { .command($0.command) } ?? source.login?.password
@@ -114,12 +112,5 @@ extension CredentialSource {
         case .helper(let helper): .command(helper.command)
         case .placed(let source, _): source.place
         }
-    }
-}
-
-extension TokenSource {
-    /// The place of the value; nil for the token of another credential.
-    fileprivate var place: ValueSource? {
-        if case .value(let value) = origin { value } else { nil }
     }
 }

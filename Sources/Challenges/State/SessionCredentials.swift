@@ -2,7 +2,6 @@ import Authentication
 import Bytes
 import IO
 import Model
-import Rules
 import Synchronization
 
 /// The credentials that clients brought in URLs, or in their own answers that a rule learns, each for later requests of

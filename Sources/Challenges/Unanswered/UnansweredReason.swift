@@ -1,5 +1,4 @@
 import Authentication
-import Bytes
 import HTTP
 import Model
 import Rules

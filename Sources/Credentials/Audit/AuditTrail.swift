@@ -39,12 +39,11 @@ public final class AuditTrail: Sendable {
         state.withLock { $0.journal }?(event)
     }
 
-    /// Takes an event of another process.
-    func take(_ event: AuditEvent) { tell(event) }
-
+    /// Tells the observer of an event, which may be one of another process.
+    ///
     /// - Returns: whether the event was logged, and not only counted.
     @discardableResult
-    private func tell(_ event: AuditEvent) -> Bool {
+    func tell(_ event: AuditEvent) -> Bool {
         let (observer, admission) = state.withLock { state in
             (state.observer, state.budget.admit(event, at: SystemClock.uptime))
         }

@@ -1,6 +1,5 @@
 import Bytes
 import Crypto
-import IO
 import Model
 import Synchronization
 import TLS

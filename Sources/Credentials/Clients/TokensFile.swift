@@ -12,8 +12,6 @@ public final class TokensFile: Sendable {
     /// The entries by a keyed code of the token's digest.
     private let file: ListFile<[UInt128: Entry]>
 
-    public var path: String { file.path }
-
     /// Creates the object without reading the file: call `refresh` first.
     public init(path: String) throws(CryptoError) { file = try ListFile(path: path, [:]) }
 

@@ -1,5 +1,4 @@
 import Authentication
-import Bytes
 import Crypto
 import IO
 
@@ -13,8 +12,6 @@ public final class UsersFile: Sendable {
     private let offersDigest: Bool
     private let file: ListFile<UserAccounts>
     private let checks = PasswordChecks()
-
-    public var path: String { file.path }
 
     /// Creates the object without reading the file: call `refresh` first.
     /// - Parameters:

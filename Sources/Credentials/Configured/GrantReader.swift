@@ -9,7 +9,7 @@ import TLS
 final class GrantReader: Sendable {
     private let values: ValueReader
     private let identities: IdentityReader
-    private let keys = Mutex<[ExactText: (digest: UInt128, key: GrantReader.KeySigner)]>([:])
+    private let keys = Mutex<[ExactText: (digest: UInt128, key: KeySigner)]>([:])
 
     init(_ values: ValueReader, identities: IdentityReader) {
         self.values = values
@@ -79,20 +79,17 @@ final class GrantReader: Sendable {
 
     private func key(
         _ path: String, passphrase: ValueSource?, for credential: String, as use: KeyUse
-    ) throws(CredentialError) -> GrantReader.KeySigner {
+    ) throws(CredentialError) -> KeySigner {
         let name = ExactText("\(use) \(credential)")
         let pem = try values.file(path, limit: IdentityMaterial.limit, for: credential)
-        var secret: Secret?
-        if let passphrase { secret = try values.secret(of: passphrase, for: credential) }
+        let secret = try values.secret(ofOptional: passphrase, for: credential)
         let digest = pem.withBytes { MessageDigest.digest(.sha256, of: $0).prefix128 }
         if let known = keys.withLock({ $0[name] }), known.digest == digest { return known.key }
-        let key: PrivateKey
-        do throws(IdentityError) {
-            key = try pem.withBytes { bytes throws(IdentityError) in try PrivateKey(pem: bytes, passphrase: secret) }
-        } catch { throw .identity(credential: credential, source: path, error) }
-        guard let signer = GrantReader.KeySigner(key) else {
-            throw .identity(credential: credential, source: path, .unreadableKey)
-        }
+        let key = try values.privateKey(pem, at: path, secret, for: credential)
+        // No token endpoint supports the signatures of a key without such an algorithm.
+        guard let algorithm = key.assertionAlgorithm,
+            let signer = KeySigner(key, algorithm: algorithm, by: PrivateKey.assertionSignature)
+        else { throw .identity(credential: credential, source: path, .unreadableKey) }
         keys.withLock { $0[name] = (digest, signer) }
         return signer
     }
@@ -110,24 +107,5 @@ extension GrantReader {
                 throw TokenFileError("\(error)")
             }
         }
-    }
-
-    /// A private key by which a client authenticates at a token endpoint.
-    fileprivate final class KeySigner: AssertionSigner {
-        let algorithm: String
-        let fingerprint: UInt128
-        private let key: PrivateKey
-
-        /// Nil for a key whose signatures no token endpoint supports.
-        init?(_ key: PrivateKey) {
-            guard let algorithm = key.assertionAlgorithm, let fingerprint = try? key.publicFingerprint() else {
-                return nil
-            }
-            self.algorithm = algorithm
-            self.fingerprint = fingerprint
-            self.key = key
-        }
-
-        func signature(of bytes: [UInt8]) -> [UInt8]? { key.assertionSignature(of: bytes) }
     }
 }

@@ -1,7 +1,5 @@
 import Authentication
-import Bytes
 import Crypto
-import Model
 import Synchronization
 
 /// The rest of a login that takes several answers of one helper.

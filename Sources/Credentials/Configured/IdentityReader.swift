@@ -21,8 +21,7 @@ final class IdentityReader: Sendable {
     init(_ values: ValueReader) { self.values = values }
 
     func identity(_ source: IdentitySource, for credential: String) throws(CredentialError) -> Identity {
-        var passphrase: Secret?
-        if let opener = source.passphrase { passphrase = try values.secret(of: opener, for: credential) }
+        let passphrase = try values.secret(ofOptional: source.passphrase, for: credential)
         let certificate: IdentityMaterial
         var key: IdentityMaterial?
         switch source {

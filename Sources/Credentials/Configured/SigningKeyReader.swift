@@ -24,7 +24,7 @@ struct SigningKeyReader {
         return SigningKey.AWS(
             region: source.region, service: source.service, accessKey: try values.text(of: access, for: credential),
             secretKey: try values.secret(of: secret, for: credential),
-            sessionToken: try self.secret(token, for: credential), signsPayload: source.signsPayload)
+            sessionToken: try values.secret(ofOptional: token, for: credential), signsPayload: source.signsPayload)
     }
 
     private func oauth1(
@@ -36,7 +36,7 @@ struct SigningKeyReader {
         case .key(let path, let passphrase):
             let key = try privateKey(path, passphrase, for: credential)
             guard key.signsByRSA,
-                let signer = Signer(key, algorithm: OAuth1Method.rsaSHA1.name, by: PrivateKey.rsaSHA1Signature)
+                let signer = KeySigner(key, algorithm: OAuth1Method.rsaSHA1.name, by: PrivateKey.rsaSHA1Signature)
             else {
                 throw .identity(
                     credential: credential, source: path, .wrongKind(wanted: "an RSA key of 1024 bits or more"))
@@ -47,7 +47,7 @@ struct SigningKeyReader {
         if let source = source.token {
             token = SigningKey.OAuth1.Token(
                 identifier: try values.text(of: source.identifier, for: credential),
-                secret: try secret(source.secret, for: credential))
+                secret: try values.secret(ofOptional: source.secret, for: credential))
         }
         return SigningKey.OAuth1(
             method: source.method, consumerKey: try values.text(of: source.consumerKey, for: credential), proof: proof,
@@ -59,47 +59,37 @@ struct SigningKeyReader {
     ) throws(CredentialError) -> SigningKey.Message {
         let key = try privateKey(source.key, source.passphrase, for: credential)
         guard let publicKey = key.ed25519PublicKey,
-            let signer = Signer(key, algorithm: "ed25519", by: PrivateKey.ed25519Signature)
+            let signer = KeySigner(key, algorithm: "ed25519", by: PrivateKey.ed25519Signature)
         else {
             throw .identity(credential: credential, source: source.key, .wrongKind(wanted: "an Ed25519 key"))
         }
         return SigningKey.Message(signer, publicKey: publicKey, agent: source.agent)
     }
 
-    private func secret(_ source: ValueSource?, for credential: String) throws(CredentialError) -> Secret? {
-        guard let source else { return nil }
-        return try values.secret(of: source, for: credential)
-    }
-
     private func privateKey(
         _ path: String, _ passphrase: ValueSource?, for credential: String
     ) throws(CredentialError) -> PrivateKey {
         let pem = try values.file(path, limit: IdentityMaterial.limit, for: credential)
-        let secret = try secret(passphrase, for: credential)
-        do throws(IdentityError) {
-            return try pem.withBytes { bytes throws(IdentityError) in try PrivateKey(pem: bytes, passphrase: secret) }
-        } catch { throw .identity(credential: credential, source: path, error) }
+        let secret = try values.secret(ofOptional: passphrase, for: credential)
+        return try values.privateKey(pem, at: path, secret, for: credential)
     }
 }
 
-extension SigningKeyReader {
-    /// A private key with the one algorithm that it signs requests by.
-    private final class Signer: AssertionSigner {
-        let algorithm: String
-        let fingerprint: UInt128
-        private let key: PrivateKey
-        private let sign: @Sendable (PrivateKey) -> ([UInt8]) -> [UInt8]?
+/// A private key with the one algorithm that it signs assertions or requests by.
+final class KeySigner: AssertionSigner {
+    let algorithm: String
+    let fingerprint: UInt128
+    private let key: PrivateKey
+    private let sign: @Sendable (PrivateKey) -> ([UInt8]) -> [UInt8]?
 
-        /// Nil if the key has no public part that can be read.
-        init?(_ key: PrivateKey, algorithm: String, by sign: @escaping @Sendable (PrivateKey) -> ([UInt8]) -> [UInt8]?)
-        {
-            guard let fingerprint = try? key.publicFingerprint() else { return nil }
-            self.algorithm = algorithm
-            self.fingerprint = fingerprint
-            self.key = key
-            self.sign = sign
-        }
-
-        func signature(of bytes: [UInt8]) -> [UInt8]? { sign(key)(bytes) }
+    /// Nil if the key has no public part that can be read.
+    init?(_ key: PrivateKey, algorithm: String, by sign: @escaping @Sendable (PrivateKey) -> ([UInt8]) -> [UInt8]?) {
+        guard let fingerprint = try? key.publicFingerprint() else { return nil }
+        self.algorithm = algorithm
+        self.fingerprint = fingerprint
+        self.key = key
+        self.sign = sign
     }
+
+    func signature(of bytes: [UInt8]) -> [UInt8]? { sign(key)(bytes) }
 }

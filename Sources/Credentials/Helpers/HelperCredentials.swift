@@ -1,8 +1,6 @@
 import Authentication
 import Bytes
-import Crypto
 import IO
-import Model
 import Synchronization
 
 /// The values of credentials that programs give. They are read when a server first asks for them, once for all that wait.

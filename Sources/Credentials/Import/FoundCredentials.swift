@@ -58,11 +58,4 @@ public struct FoundCredential: Sendable, Equatable {
     public let server: Server
     public let user: String
     public let password: Secret
-
-    public init(line: Int, server: Server, user: String, password: Secret) {
-        self.line = line
-        self.server = server
-        self.user = user
-        self.password = password
-    }
 }

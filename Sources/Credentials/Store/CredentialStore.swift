@@ -169,7 +169,7 @@ public final class CredentialStore: Sendable {
             progress.learned = revision.latest
             progress.events = revision.latest
         }
-        for event in events ?? [] { audit.take(event) }
+        for event in events ?? [] { audit.tell(event) }
     }
 
     /// Forgets the doubts about versions, in all processes that have the store open; it is on the disk when the call

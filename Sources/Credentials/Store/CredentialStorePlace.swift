@@ -1,4 +1,3 @@
-import Authentication
 import Crypto
 import Database
 import IO

@@ -1,4 +1,3 @@
-import Authentication
 import Bytes
 import Database
 import IO

@@ -62,9 +62,9 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
         _ transaction: StoreJournal.AccountTransaction, by writer: WriteBehind, while isWanted: @Sendable () -> Bool
     ) throws(DatabaseError) -> SharedAccount.Change {
         // Most events of a doubted version change nothing, and so write nothing.
-        let look = try writer.read { connection throws(DatabaseError) in try transaction.outcome(connection) }
+        let look = try writer.database.read { connection throws(DatabaseError) in try transaction.outcome(connection) }
         if look.row == nil { return look.change() }
-        return try writer.write { connection, revision throws(DatabaseError) in
+        return try writer.database.write { connection, revision throws(DatabaseError) in
             let outcome = try transaction.outcome(connection)
             // The process has decided alone meanwhile.
             guard isWanted() else { throw .stopped }
@@ -128,11 +128,11 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
             }
             do throws(DatabaseError) {
                 // A process that must wait for another one writes nothing.
-                let outcome = try writer.read { connection throws(DatabaseError) in
+                let outcome = try writer.database.read { connection throws(DatabaseError) in
                     try Self.outcome(of: renewal, by: family, key, connection)
                 }
                 guard case .granted = outcome else { return outcome }
-                return try writer.write { connection, _ throws(DatabaseError) in
+                return try writer.database.write { connection, _ throws(DatabaseError) in
                     let outcome = try Self.outcome(of: renewal, by: family, key, connection)
                     if case .granted = outcome {
                         try TokenTables.put(row, claimedUntil: renewal.end, now: renewal.now, connection)
@@ -173,7 +173,7 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
                 if let tokenRow { try TokenTables.put(tokenRow, at: revision, now: now, connection) }
                 try TokenTables.put(refreshRow, claimedUntil: nil, now: now, connection)
             }
-            do throws(DatabaseError) { try writer.write(write) } catch { writer.submit(write) }
+            do throws(DatabaseError) { try writer.database.write(write) } catch { writer.submit(write) }
         }
     }
 }

@@ -13,7 +13,8 @@ final class WriteBehind: Sendable {
         var submitted = 0
     }
 
-    private let database: any CredentialDatabase
+    /// The database, for what is read or written at once, independent of the waiting writes.
+    let database: any CredentialDatabase
     private let pool: BlockingPool
     let report: @Sendable (String) -> Void
     private let state = Mutex(State())
@@ -36,20 +37,6 @@ final class WriteBehind: Sendable {
             return !state.isWriting
         }
         if begins { pool.submit { self.write() } }
-    }
-
-    /// Writes at once, independent of waiting writes. Blocks.
-    func write<Value: Sendable>(
-        _ body: @Sendable (any SQLConnection, Int64) throws(DatabaseError) -> Value
-    ) throws(DatabaseError) -> Value {
-        try database.write(body)
-    }
-
-    /// Reads at once, without the waiting writes. Blocks.
-    func read<Value: Sendable>(
-        _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
-    ) throws(DatabaseError) -> Value {
-        try database.read(body)
     }
 
     /// The number of writes so far, if all of them are in the store; else nil.

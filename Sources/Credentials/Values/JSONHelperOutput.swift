@@ -1,7 +1,6 @@
 import Authentication
 import Bytes
 import Crypto
-import Model
 
 /// Reads what helpers print as JSON (RFC 8259), which is not trusted.
 enum JSONHelperOutput {

@@ -42,23 +42,30 @@ struct ValueReader: Sendable {
     }
 
     func text(of source: ValueSource, for credential: String) throws(CredentialError) -> String {
-        switch source {
-        case .literal(let text): return text.reveal()
-        case .environment(let name):
-            guard let text = environment[name] else { throw .noVariable(credential: credential, variable: name) }
-            return text
-        case .file(let path):
-            guard let text = String(validating: try content(of: path, for: credential), as: UTF8.self) else {
-                throw .notText(credential: credential, source: source.words)
-            }
-            return text
-        case .command(let command):
-            let line = try runner.firstLine(of: command, for: credential)
-            guard let text = String(validating: line, as: UTF8.self) else {
-                throw .notText(credential: credential, source: source.words)
-            }
-            return text
+        let value = try secret(of: source, for: credential)
+        guard let text = value.withBytes({ String(validating: $0.array, as: UTF8.self) }) else {
+            throw .notText(credential: credential, source: source.words)
         }
+        return text
+    }
+
+    /// Reads a value that may be absent.
+    func secret(ofOptional source: ValueSource?, for credential: String) throws(CredentialError) -> Secret? {
+        guard let source else { return nil }
+        return try secret(of: source, for: credential)
+    }
+
+    /// Reads a private key in PEM.
+    ///
+    /// - Parameter pem: the content of the file.
+    func privateKey(
+        _ pem: Secret, at path: String, _ passphrase: Secret?, for credential: String
+    ) throws(CredentialError) -> PrivateKey {
+        do throws(IdentityError) {
+            return try pem.withBytes { bytes throws(IdentityError) in
+                try PrivateKey(pem: bytes, passphrase: passphrase)
+            }
+        } catch { throw .identity(credential: credential, source: path, error) }
     }
 
     private func content(of path: String, for credential: String) throws(CredentialError) -> [UInt8] {

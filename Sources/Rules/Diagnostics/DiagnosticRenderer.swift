@@ -1,5 +1,3 @@
-import Bytes
-
 /// Renders a diagnostic for people:
 ///
 ///     proxy.conf:3:5: error: 'pasword' is no directive of 'credential'

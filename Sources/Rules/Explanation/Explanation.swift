@@ -65,10 +65,6 @@ public struct Explanation: Sendable {
     /// Whether the rule file has any `challenge`.
     let hasRules: Bool
 
-    public init(_ request: ExplainedRequest, response: ExplainedResponse? = nil, rules: RuleSet) {
-        self.init(request, response: response.map { response in { _ in response } }, rules: rules)
-    }
-
     /// - Parameter response: the response after the given number of refused answers.
     public init(
         _ request: ExplainedRequest, response: ((Int) -> ExplainedResponse)?, rules: RuleSet,

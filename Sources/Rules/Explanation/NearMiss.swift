@@ -1,4 +1,3 @@
-import Bytes
 import Model
 
 /// The rule that came nearest to answering an unanswered challenge, and the predicate that failed.

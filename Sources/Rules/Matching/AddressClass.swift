@@ -1,5 +1,3 @@
-import Bytes
-
 /// The classes of addresses that `egress` may name, by the registries of RFC 6890 and the clouds' documentation.
 public enum AddressClass: String, CaseIterable, Sendable {
     /// The ranges 127.0.0.0/8 and ::1.

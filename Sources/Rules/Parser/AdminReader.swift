@@ -1,5 +1,4 @@
 import Bytes
-import Model
 
 extension AdminReader {
     enum Word: String, DirectiveName {

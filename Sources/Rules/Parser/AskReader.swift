@@ -1,4 +1,3 @@
-import Bytes
 import Model
 
 extension AskReader {

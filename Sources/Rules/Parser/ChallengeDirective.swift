@@ -1,5 +1,3 @@
-import Model
-
 /// The words of a `challenge`: its conditions, its answer, and the modifiers of the answer.
 enum ChallengeDirective: DirectiveName {
     enum Answer: String, CaseIterable {

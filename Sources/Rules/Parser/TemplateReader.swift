@@ -1,5 +1,3 @@
-import Bytes
-
 /// Reads a text with words in braces, such as `Token {token}`.
 enum TemplateReader {
     /// - Parameters:

@@ -1,5 +1,4 @@
 import Bytes
-import Model
 
 extension Predicates {
     /// The predicate `host`: the server or parent proxy that challenges.

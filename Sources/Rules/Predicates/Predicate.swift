@@ -1,5 +1,3 @@
-import Model
-
 /// A condition of a `challenge`. A file of this folder contains the whole predicate: its word's grammar and manual, its
 /// values, its test, and the texts about a mismatch. `Predicates` lists them.
 protocol Predicate: Sendable, Equatable {

@@ -1,5 +1,3 @@
-import Model
-
 extension Predicates {
     /// The predicate `proxy`: whether a parent proxy or a server challenges.
     struct Proxy: Predicate {

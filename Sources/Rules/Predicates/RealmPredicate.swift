@@ -1,5 +1,3 @@
-import Model
-
 extension Predicates {
     /// The predicate `realm`: the realm of the challenge.
     struct Realm: Predicate {

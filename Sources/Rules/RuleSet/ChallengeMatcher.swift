@@ -1,4 +1,3 @@
-import Bytes
 import Model
 
 /// A `challenge` that can be matched. A class, so that matching copies nothing.

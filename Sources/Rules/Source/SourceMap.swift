@@ -31,11 +31,6 @@ public struct SourceRange: Hashable, Sendable {
     public let file: Int
     public let bytes: Range<Int>
 
-    public init(file: Int, bytes: Range<Int>) {
-        self.file = file
-        self.bytes = bytes
-    }
-
     /// The range from the start of this one to the end of `other`, which follows it in the same file.
     func through(_ other: SourceRange) -> SourceRange {
         guard other.file == file, other.bytes.upperBound >= bytes.lowerBound else { return self }

@@ -1,5 +1,3 @@
-import Bytes
-
 /// Turns tokens into directives with their blocks, over all files. Included files and open blocks are two explicit
 /// stacks, so that neither nesting nor a circle of includes can exhaust the call stack.
 struct SyntaxReader<Reader: SourceReader> {

@@ -1,6 +1,5 @@
 import Bytes
 import COpenSSL
-import Crypto
 
 /// A CA that issues certificates for intercepted origins, to clients that trust it.
 public final class CertificateAuthority: Sendable {

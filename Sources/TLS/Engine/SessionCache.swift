@@ -69,14 +69,6 @@ public final class SessionCache<Key: Hashable & Sendable>: Sendable {
     /// Creates the slot for one connection's sessions. The connection counts as open as long as the slot exists.
     public func slot(for key: Key) -> some SessionSlot { Slot(cache: self, key: key) }
 
-    public func removeAll() {
-        generations.withLock { held in
-            held.young = [:]
-            held.old = [:]
-            held.youngBytes = 0
-        }
-    }
-
     private final class Slot: SessionSlot {
         let cache: SessionCache
         let key: Key

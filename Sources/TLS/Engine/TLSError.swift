@@ -23,25 +23,9 @@ public enum TLSError: Error, Equatable, Sendable {
     /// The library failed locally; in its words.
     case local(reason: String)
 
-    public enum Fault: Sendable {
-        /// The peer's fault, or the network's.
-        case peer
-        /// A decision about trust or identity.
-        case decision
-        case us
-    }
-
     /// The `reason` of `peer`, in the library's words, if the peer's versions are all lower than the lowest allowed
     /// one.
     public static let tooOldVersion = "unsupported protocol"
-
-    public var fault: Fault {
-        switch self {
-        case .alert, .peer, .truncated, .serverChanged, .transport: .peer
-        case .identityWanted, .trustRefused, .noIdentity, .clientRefused: .decision
-        case .unusableIdentity, .local: .us
-        }
-    }
 }
 
 extension TLSError: CustomStringConvertible {

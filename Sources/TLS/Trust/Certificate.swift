@@ -120,10 +120,6 @@ extension Certificate {
         return [try Certificate(der: file)]
     }
 
-    public static func all(inPEM text: String, limit: Int = 10_000) throws(CertificateError) -> [Certificate] {
-        try all(inPEM: text.utf8Span.span, limit: limit)
-    }
-
     public var pem: String { MemoryText.written { PEM_write_bio_X509($0, handle) == 1 } ?? "" }
 }
 

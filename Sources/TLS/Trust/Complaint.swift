@@ -16,12 +16,6 @@ struct Complaint {
     /// Whether no issuer was searched because the path is already too long.
     var isCutOff = false
 
-    init(code: Int32, depth: Int, certificate: Certificate?) {
-        self.code = code
-        self.depth = depth
-        self.certificate = certificate
-    }
-
     /// Whether a list names the certificate, or the list is invalid.
     var isOfList: Bool {
         switch code {

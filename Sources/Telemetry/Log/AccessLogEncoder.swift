@@ -1,5 +1,4 @@
 import Bytes
-import HTTP
 
 /// Writes records as lines of an access log. One for each loop: it keeps the text of the current second.
 ///

@@ -179,7 +179,8 @@ public final class Metrics: Sendable {
     private static func index(of scheme: AnsweredScheme?, _ cause: UnansweredCause) -> Int {
         let method: AuthenticationMethod =
             if case .method(let method)? = scheme, method != .default { method } else { .other }
-        return method.traits.number * UnansweredCause.allCases.count + cause.rawValue
+        return method.traits.number * UnansweredCause.allCases.count
+            + (UnansweredCause.allCases.firstIndex(of: cause) ?? 0)
     }
 
     private static func index(of result: LoginResult, _ method: ClientLoginMethod) -> Int {
@@ -233,18 +234,18 @@ public enum ClientLoginMethod: String, CaseIterable, Sendable {
     case bearer
 }
 
-/// The general reason why a challenge was not answered.
-public enum UnansweredCause: Int, CaseIterable, Sendable {
+/// The general reason why a challenge was not answered, by its name in metrics.
+public enum UnansweredCause: String, CaseIterable, Sendable {
     /// No rule covers the server.
-    case noRule
+    case noRule = "no-rule"
     /// A rule covers the server, but another predicate of the rule does not match.
     case mismatch
     /// The rules say `default`, and no credential is stored.
-    case noCredential
+    case noCredential = "no-credential"
     case rejected
     case cancelled
     /// The request had an `Authorization` field of the client.
-    case ownAuthorization
+    case ownAuthorization = "own-authorization"
     case refused
     case parked
     case exposing
@@ -252,22 +253,6 @@ public enum UnansweredCause: Int, CaseIterable, Sendable {
     case failed
     /// The challenge is not supported.
     case unsupported
-
-    var token: String {
-        switch self {
-        case .noRule: "no-rule"
-        case .mismatch: "mismatch"
-        case .noCredential: "no-credential"
-        case .rejected: "rejected"
-        case .cancelled: "cancelled"
-        case .ownAuthorization: "own-authorization"
-        case .refused: "refused"
-        case .parked: "parked"
-        case .exposing: "exposing"
-        case .failed: "failed"
-        case .unsupported: "unsupported"
-        }
-    }
 }
 
 /// The counted events, beside errors and durations.

@@ -83,7 +83,7 @@ public struct MetricsPage {
             schemes.flatMap { scheme in
                 UnansweredCause.allCases.map { cause in
                     let count = loops.reduce(0) { $0 &+ $1.unansweredCount(of: scheme, because: cause) }
-                    return ([scheme.map { "\($0.token)" } ?? "other", cause.token], "\(count)")
+                    return ([scheme.map { "\($0.token)" } ?? "other", cause.rawValue], "\(count)")
                 }
             })
     }
@@ -210,13 +210,13 @@ public struct MetricsPage {
     /// Appends the expiries, the soonest first. Of several with one name for one server only the soonest is shown.
     private mutating func appendExpiries() {
         var names: Set<[String]> = []
-        let first = figures.expiries.sorted { $0.time < $1.time }.filter { expiry in
-            names.insert([expiry.kind, expiry.name, expiry.place]).inserted
+        let first = figures.expiries.sorted { $0.end < $1.end }.filter { expiry in
+            names.insert([expiry.kind, expiry.name, expiry.place ?? ""]).inserted
         }
         page.append(
             .expiryTimestampSeconds,
             first.prefix(Self.expiries).map { expiry in
-                ([expiry.kind, expiry.name, expiry.place], "\(expiry.time.seconds)")
+                ([expiry.kind, expiry.name, expiry.place ?? ""], "\(expiry.end.seconds)")
             })
     }
 

@@ -27,25 +27,6 @@ public struct RunningFigures: Sendable {
 
     public init() {}
 
-    /// The expiry of something that must be renewed before.
-    public struct Expiry: Sendable, Hashable {
-        /// The kind, such as "client certificate".
-        public let kind: String
-        /// The name of the credential, the rule or the listener.
-        public let name: String
-        /// The server that it is for; empty: no particular one.
-        public let place: String
-        /// The expiry.
-        public let time: WallTime
-
-        public init(_ kind: String, _ name: String, of place: String? = nil, at time: WallTime) {
-            self.kind = kind
-            self.name = name
-            self.place = place ?? ""
-            self.time = time
-        }
-    }
-
     /// The challenges of rules with `ask`, since the start.
     public struct Questions: Sendable {
         /// The dispositions by operators, in the words of `attache ask answer`.
@@ -117,5 +98,24 @@ public struct ReplayDiskUse: Sendable {
     public init(bytes: Int, refused: Int) {
         self.bytes = bytes
         self.refused = refused
+    }
+}
+
+/// Something that expires at a known time.
+public struct Expiry: Sendable, Equatable {
+    /// The kind, such as "client certificate".
+    public let kind: String
+    /// The name of the credential, the rule or the listener.
+    public let name: String
+    /// The server that it is for; nil: no particular one.
+    public let place: String?
+    /// The first time after the expiry.
+    public let end: WallTime
+
+    public init(kind: String, name: String, place: String? = nil, end: WallTime) {
+        self.kind = kind
+        self.name = name
+        self.place = place
+        self.end = end
     }
 }

@@ -54,6 +54,16 @@ struct Arguments: Sendable {
         operands.indices.contains(number) ? operands[number] : nil
     }
 
+    /// The value that a word names. `what` says in an error what the word is.
+    func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ what: String, _ word: String
+    ) throws(CommandError) -> Choice {
+        guard let choice = Choice(rawValue: word) else {
+            throw error(Self.unknown(what, word, among: Choice.allCases.map(\.rawValue)))
+        }
+        return choice
+    }
+
     /// The rule file of `--config`, or of an operand that means the same.
     func ruleFile(or operand: String?) throws(CommandError) -> String? {
         guard let named = value(of: "config") else { return operand }

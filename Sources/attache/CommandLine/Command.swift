@@ -117,6 +117,11 @@ enum CommandError: Error {
         }
     }
 
+    /// Runs `body`; its error is the reason of the failure.
+    static func failing<Value>(_ body: () throws -> Value) throws(CommandError) -> Value {
+        do { return try body() } catch { throw error as? CommandError ?? .failed("\(error)") }
+    }
+
     /// Writes the error to standard error.
     func report() {
         switch self {

@@ -133,6 +133,12 @@ enum Console {
     /// The number of lines that standard error did not take.
     static var linesDropped: Int { losses.total }
 
+    /// Asks a question on the terminal. Only 'yes' confirms it.
+    static func confirms(_ question: String) throws(CommandError) -> Bool {
+        let answer = try CommandError.failing { try Terminal().ask("\(question) (yes or no) ") }
+        return answer?.lowercased() == "yes"
+    }
+
     /// Makes a peer's text safe for a line on the terminal.
     static func printable(_ text: String) -> String {
         let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in

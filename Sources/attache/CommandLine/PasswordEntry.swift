@@ -41,14 +41,12 @@ enum PasswordEntry {
     }
 
     private static func askTwice() throws(CommandError) -> (first: [UInt8], second: [UInt8]) {
-        let answers: (first: [UInt8]?, second: [UInt8]?)
-        do throws(IOError) {
+        try CommandError.failing {
             let terminal = try Terminal()
-            answers.first = try terminal.askUnseen("Password: ")
-            answers.second = answers.first == nil ? nil : try terminal.askUnseen("Repeat it: ")
-        } catch { throw .failed("\(error)") }
-        guard let first = answers.first, let second = answers.second else { throw .failed("no password was given") }
-        return (first, second)
+            guard let first = try terminal.askUnseen("Password: "), let second = try terminal.askUnseen("Repeat it: ")
+            else { throw CommandError.failed("no password was given") }
+            return (first, second)
+        }
     }
 
     private static func reason(against password: [UInt8], _ method: PasswordHash.Method?) -> String? {

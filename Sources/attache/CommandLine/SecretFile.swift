@@ -1,4 +1,3 @@
-import Crypto
 import IO
 
 /// A file with a secret that a command line names; `-` is standard input.

@@ -1,6 +1,3 @@
-import Admin
-import Rules
-
 /// The command `attache admin token`: prints a link that logs in to the dashboard.
 struct AdminCommand: Command {
     static let syntax = CommandSyntax(

@@ -1,7 +1,4 @@
-import Bytes
 import Crypto
-import Model
-import Rules
 
 /// The command `attache ask`: shows and answers challenges that wait for an operator.
 struct AskCommand: Command {

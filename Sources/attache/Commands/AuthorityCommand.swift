@@ -44,21 +44,12 @@ struct AuthorityCommand: Command {
     private static var now: WallTime { SystemClock.wallTime }
 
     init(_ arguments: Arguments) throws(CommandError) {
-        let name = arguments.operand(0) ?? ""
-        guard let action = Action(rawValue: name) else {
-            throw arguments.error(Arguments.unknown("action", name, among: Action.allCases.map(\.rawValue)))
-        }
-        let formatName = arguments.value(of: "format") ?? AuthorityExport.Format.pem.rawValue
-        guard let format = AuthorityExport.Format(rawValue: formatName) else {
-            let known = AuthorityExport.Format.allCases.map(\.rawValue)
-            throw arguments.error(Arguments.unknown("format", formatName, among: known))
-        }
+        action = try arguments.choice("action", arguments.operand(0) ?? "")
+        format = try arguments.choice("format", arguments.value(of: "format") ?? AuthorityExport.Format.pem.rawValue)
         output = arguments.value(of: "output")
         if action == .renew, arguments.value(of: "format") ?? output != nil {
             throw arguments.error("--format and --output are for 'export' only")
         }
-        self.action = action
-        self.format = format
         let path = try RuleFilePath.choose(arguments.value(of: "config"))
         guard let store = CAStore(try RuleFile.read(path).valid()) else {
             throw .configuration(StatePath.unknown(for: "the authority"))
@@ -75,9 +66,7 @@ struct AuthorityCommand: Command {
     }
 
     private func certificate() throws(CommandError) -> Certificate {
-        do throws(AuthorityProblem) {
-            return try store.certificate(host: Environment.hostName, at: Self.now)
-        } catch { throw .failed("\(error)") }
+        try CommandError.failing { try store.certificate(host: Environment.hostName, at: Self.now) }
     }
 
     private func renew() throws(CommandError) {
@@ -112,9 +101,7 @@ private struct AuthorityExport {
     func write() throws(CommandError) {
         let bytes = try encoded()
         if let output {
-            do throws(IOError) {
-                try DurableFile.write(bytes.span, to: output, mode: 0o644)
-            } catch { throw .failed("\(error)") }
+            try CommandError.failing { try DurableFile.write(bytes.span, to: output, mode: 0o644) }
         } else if !format.isText, Terminal.isStandardOutput {
             throw .failed("\(format.rawValue) cannot go to a terminal: use --output FILE")
         } else if OutputFile.standardOutput.write(bytes) != .all {
@@ -128,15 +115,12 @@ private struct AuthorityExport {
         case .pem: return Array(certificate.pem.utf8)
         case .der: return certificate.der
         case .p12TrustStore:
-            guard let bytes = JavaTrustStore.encode(certificate, password: Self.password) else {
+            guard let bytes = JavaTrustStore.encode(certificate, password: ToolFiles.javaPassword) else {
                 throw .failed("OpenSSL cannot make the truststore")
             }
             return bytes
         }
     }
-
-    /// The password of every truststore that comes with Java; the content is not secret.
-    private static let password = "changeit"
 
     private var hints: String {
         let file = output ?? (format.isText ? "attache-ca.pem" : "FILE")
@@ -146,7 +130,7 @@ private struct AuthorityExport {
                 format.isText ? Self.uses(ofPEM: file) : "  Windows, Java and Android import \(file) unchanged."
             case .p12TrustStore:
                 """
-                  Java   -Djavax.net.ssl.trustStore=\(file) -Djavax.net.ssl.trustStorePassword=\(Self.password)
+                  Java   -Djavax.net.ssl.trustStore=\(file) -Djavax.net.ssl.trustStorePassword=\(ToolFiles.javaPassword)
                          replaces Java's own CAs
                 """
             }

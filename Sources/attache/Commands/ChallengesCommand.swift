@@ -1,6 +1,3 @@
-import Authentication
-import Model
-
 /// The command `attache challenges`: shows the challenges that the running proxy has met, and why it did not answer.
 struct ChallengesCommand: Command {
     static let syntax = CommandSyntax(
@@ -33,11 +30,7 @@ struct ChallengesCommand: Command {
         var query = ControlQuery()
         if !arguments.has("json") { query.add("format", "text") }
         if arguments.has("unanswered") { query.add("unanswered", "yes") }
-        if let url = arguments.operand(0) {
-            do throws(ExplanationError) { query.add(try Origin(url: url, isProxy: false)) } catch {
-                throw arguments.error(error.sentence)
-            }
-        }
+        if let url = arguments.operand(0) { query.add(try arguments.origin(of: url)) }
         target = "/challenges\(query)"
         proxy = try RunningProxy(by: arguments)
     }

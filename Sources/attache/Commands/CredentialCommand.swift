@@ -28,10 +28,7 @@ struct CredentialCommand: Command {
     private let path: String
 
     init(_ arguments: Arguments) throws(CommandError) {
-        let name = arguments.operand(0) ?? ""
-        guard let action = CredentialAction(rawValue: name) else {
-            throw arguments.error(Arguments.unknown("action", name, among: CredentialAction.allCases.map(\.rawValue)))
-        }
+        let action: CredentialAction = try arguments.choice("action", arguments.operand(0) ?? "")
         try action.check(arguments)
         switch action {
         case .set:

@@ -1,6 +1,5 @@
 import Authentication
 import Crypto
-import IO
 import Model
 import TLS
 

@@ -21,14 +21,8 @@ struct CredentialImport {
         guard let file = arguments.operand(1) else { throw arguments.error("FILE is missing") }
         self.file = file
         isTrial = arguments.has("dry-run")
-        if let name = arguments.value(of: "format") {
-            guard let format = CredentialFileKind(rawValue: name) else {
-                throw arguments.error(
-                    Arguments.unknown("format", name, among: CredentialFileKind.allCases.map(\.rawValue)))
-            }
-            self.format = format
-        } else {
-            format = nil
+        format = try arguments.value(of: "format").map { name throws(CommandError) in
+            try arguments.choice("format", name)
         }
         key = arguments.has("key") ? try .init(arguments, option: "key", operand: 2) : nil
         if key == nil, arguments.operand(2) != nil { throw arguments.error("'import' takes one FILE") }
@@ -97,10 +91,7 @@ struct CredentialImport {
             throw .failed(
                 "\(name) is an export: add its key, --key file NAME or --key env NAME")
         }
-        let sealingKey: SealingKey
-        do throws(CredentialStoreError) {
-            sealingKey = try SealingKey(reading: key, environment: Environment.all)
-        } catch { throw .failed("\(error)") }
+        let sealingKey = try CommandError.failing { try SealingKey(reading: key, environment: Environment.all) }
         do throws(CredentialFileProblem) {
             return try content.withBytes { text throws(CredentialFileProblem) in
                 try SealedCredentials.read(text, openedWith: sealingKey)

@@ -25,9 +25,7 @@ struct CredentialRetry {
             return
         }
         name = arguments.operand(2)
-        do throws(ExplanationError) { origin = try Origin(url: url, isProxy: false) } catch {
-            throw arguments.error(error.sentence)
-        }
+        origin = try arguments.origin(of: url)
     }
 
     private static let kdcMark = "krb5:"

@@ -1,6 +1,5 @@
 import Authentication
 import Model
-import Rules
 
 /// The credential that a command line names.
 struct CredentialSubject {

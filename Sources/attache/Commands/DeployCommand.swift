@@ -81,10 +81,7 @@ struct DeployCommand: Command {
     private var chart: (folder: String, files: [(path: String, text: String)])?
 
     init(_ arguments: Arguments) throws(CommandError) {
-        let word = arguments.operand(0) ?? ""
-        guard let place = Place(rawValue: word) else {
-            throw arguments.error(Arguments.unknown("place", word, among: Place.allCases.map(\.rawValue)))
-        }
+        let place: Place = try arguments.choice("place", arguments.operand(0) ?? "")
         let useful: Set<String> =
             switch place {
             case .systemd: ["program", "socket", "user", "helpers"]

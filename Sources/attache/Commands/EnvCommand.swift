@@ -1,4 +1,3 @@
-import IO
 import Rules
 
 /// The command `attache env`: prints the variables that make tools use the proxy.

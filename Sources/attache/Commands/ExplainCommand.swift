@@ -1,9 +1,9 @@
 import Authentication
 import Challenges
-import HTTP
+import IO
 import Model
-import Proxy
 import Rules
+import TLS
 
 /// The command `attache explain`: shows how the proxy would treat a request, and why.
 struct ExplainCommand: Command {
@@ -105,7 +105,7 @@ struct ExplainCommand: Command {
         let configuration = try RuleFile.read(path).valid()
         let rules = RuleSet(configuration)
         var (request, challenges) = (request, challenges)
-        request.certificates = CertificateIssuers.of(configuration)
+        request.certificates = Self.issuers(of: configuration)
         if asks {
             let asked = try ExplainedAnswer.fetch(for: request, by: configuration)
             request.asked = asked.words
@@ -132,14 +132,25 @@ struct ExplainCommand: Command {
         return ExitStatus.success
     }
 
+    /// The issuers of the rule file's certificates by the credential's name, as RFC 4514 text, as far as they can be
+    /// read without a secret. Those in PKCS#12 files and hardware tokens are left out.
+    private static func issuers(of configuration: Configuration) -> [String: [String]] {
+        var issuers: [String: [String]] = [:]
+        for credential in configuration.credentials {
+            guard case .identity(.pem(let path, _, _)) = credential.content,
+                let text = try? SmallFile.read(path, limit: 1 << 20),
+                let certificates = try? Certificate.all(in: text.span), !certificates.isEmpty
+            else { continue }
+            issuers[credential.name] = certificates.compactMap { $0.issuer.map { "\($0)" } }
+        }
+        return issuers
+    }
+
     /// The server whose challenges are explained: the origin, or the first parent that speaks HTTP.
     private func challengedOrigin(
         of request: ExplainedRequest, _ challenges: ExplainedChallenges?, by rules: RuleSet
     ) throws(CommandError) -> Origin {
-        let asked = request.atOrigin(by: rules)
-        guard challenges?.isOfParent == true else {
-            return Origin(host: asked.host, port: asked.port, protocol: asked.protocol)
-        }
+        guard challenges?.isOfParent == true else { return request.atOrigin(by: rules).origin }
         let legs = rules.route(host: request.host.utf8Span.span, port: request.port).parentList?
             .legs(to: request.host.utf8Span.span)
         for case .server(let server, _) in legs ?? [] where server.scheme == .http || server.scheme == .https {

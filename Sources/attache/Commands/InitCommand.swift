@@ -1,10 +1,10 @@
-import Authentication
 import Bytes
 import Credentials
 import Crypto
 import IO
 import Model
 import Rules
+import TLS
 
 /// `attache init`: writes the rules for a server that asks for a login, once the server has accepted it.
 struct InitCommand: Command {
@@ -194,7 +194,7 @@ struct InitCommand: Command {
         }
         if isDry { return ExitStatus.success }
         try FirstFiles(edit: edit, rules: setup.rules).write(setup.bytes)
-        if way == .intercept { Console.print(try FirstAuthority.line(try file.valid())) }
+        if way == .intercept { Console.print(try Self.authority(of: try file.valid())) }
         Console.print("\n\(try steps(setup.rules, file).text)")
         return ExitStatus.success
     }
@@ -253,6 +253,28 @@ struct InitCommand: Command {
         let address = IPAddress(v4: 0x7F00_0001)
         return ports.first { (try? Listener.probe(SocketAddress(address, port: $0))) != nil }.map {
             Endpoint(address, $0)
+        }
+    }
+
+    /// Makes the CA if it is missing, and a new one if it may not issue for the hosts of the rules.
+    /// - Returns: a sentence about it.
+    private static func authority(of configuration: Configuration) throws(CommandError) -> String {
+        guard let store = CAStore(configuration) else {
+            throw .configuration(StatePath.unknown(for: "the CA"))
+        }
+        let now = SystemClock.wallTime
+        return try CommandError.failing {
+            try store.open(host: Environment.hostName, at: now)
+            var addition = ""
+            switch store.refresh(at: now) {
+            case nil: break
+            case .otherNames:
+                try store.renew(host: Environment.hostName, at: now)
+                addition = "; it is new, for all hosts of the rules: tools must trust it again, by the command below"
+            case let problem?: Console.error("\(problem)")
+            }
+            let certificate = try store.certificate(host: Environment.hostName, at: now)
+            return "the CA: \(store.place.certificate), SHA-256 \(certificate.fingerprint)\(addition)"
         }
     }
 

@@ -53,7 +53,7 @@ struct KubernetesManifest {
         fileprivate init(form text: String) throws(CommandError) {
             self.text = text
             let path = "/etc/attache/proxy.conf"
-            let file = try RuleFile.read(path, from: DraftSource(Array(text.utf8), at: path))
+            let file = try RuleFile.read(path, from: DraftSource(path: path, text: Array(text.utf8)))
             guard let configuration = file.configuration else { throw .rules(report: file.report) }
             self.configuration = configuration
         }

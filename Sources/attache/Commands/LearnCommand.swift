@@ -1,6 +1,3 @@
-import Authentication
-import Model
-
 /// The command `attache learn`: prints rules for the servers that the running proxy has met.
 struct LearnCommand: Command {
     static let syntax = CommandSyntax(
@@ -26,11 +23,7 @@ struct LearnCommand: Command {
 
     init(_ arguments: Arguments) throws(CommandError) {
         var query = ControlQuery()
-        if let url = arguments.operand(0) {
-            do throws(ExplanationError) { query.add(try Origin(url: url, isProxy: false)) } catch {
-                throw arguments.error(error.sentence)
-            }
-        }
+        if let url = arguments.operand(0) { query.add(try arguments.origin(of: url)) }
         target = "/learned\(query)"
         proxy = try RunningProxy(by: arguments)
     }

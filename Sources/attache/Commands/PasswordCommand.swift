@@ -1,7 +1,6 @@
 import Authentication
 import Bytes
 import Crypto
-import IO
 
 /// The command `attache password`: makes a line of the users file, or of the tokens file.
 struct PasswordCommand: Command {
@@ -70,9 +69,7 @@ struct PasswordCommand: Command {
         switch line {
         case .hash(let method):
             let password = try PasswordEntry.read(for: method)
-            do throws(CryptoError) { show(try PasswordHash.make(password, method: method)) } catch {
-                throw .failed("\(error)")
-            }
+            show(try CommandError.failing { try PasswordHash.make(password, method: method) })
         case .digest(let user, let realm):
             let password = try PasswordEntry.read(for: nil)
             for algorithm in [DigestAlgorithm.sha256, .md5] {

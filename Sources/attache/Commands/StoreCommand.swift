@@ -75,10 +75,9 @@ struct StoreCommand: Command {
     func run() throws(CommandError) -> Int32 {
         switch work {
         case .rekey(let place, let key):
-            let id: String
-            do throws(CredentialStoreError) {
-                id = try place.rewrap(to: key, environment: Environment.all, audit: .ofCommand)
-            } catch { throw .failed("\(error)") }
+            let id = try CommandError.failing {
+                try place.rewrap(to: key, environment: Environment.all, audit: .ofCommand)
+            }
             Console.print("the store is encrypted under the key \(id)")
             Console.error("write the new key in the rule file before you start the proxy again: store … { key … }")
         case .migrate(let source, let destination, let replacing):

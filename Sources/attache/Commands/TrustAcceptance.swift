@@ -53,7 +53,9 @@ struct TrustAcceptance {
         }
         guard opinion.wouldBeExcepted else { throw .failed("nothing was stored: no exception forgives that") }
         let pin = opinion.chain.leaf.publicKeyPin
-        guard isConfirmed ? true : try ask(pin) else { throw .failed("nothing was stored") }
+        guard isConfirmed ? true : try Console.confirms("Trust the key \(pin) until \(until)?") else {
+            throw .failed("nothing was stored")
+        }
         let space = ProtectionSpace(trustOf: host, port: port)
         let credential = Credential(
             name: space.credentialName(of: "\(pin)"), trust: TrustException(pin: pin, until: until),
@@ -65,12 +67,5 @@ struct TrustAcceptance {
         Console.print(
             "\nThis key is trusted until \(until). To undo this:\n\n"
                 + "  attache credential remove \(url) \(pin) --method \(space.authenticationMethod)")
-    }
-
-    private func ask(_ pin: KeyPin) throws(CommandError) -> Bool {
-        do throws(IOError) {
-            let answer = try Terminal().ask("Trust the key \(pin) until \(until)? (yes or no) ")
-            return answer?.lowercased() == "yes"
-        } catch { throw .failed("\(error)") }
     }
 }

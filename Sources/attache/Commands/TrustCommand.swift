@@ -1,8 +1,5 @@
 import Bytes
 import Credentials
-import IO
-import Model
-import Proxy
 import Rules
 import TLS
 import Upstream

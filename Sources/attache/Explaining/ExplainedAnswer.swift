@@ -26,8 +26,7 @@ struct ExplainedAnswer {
         loginPage response: ChallengeProbe.Response, for request: ExplainedRequest, by configuration: Configuration
     ) {
         guard !response.isOfParent, response.lines.isEmpty else { return nil }
-        let asked = request.atOrigin(by: RuleSet(configuration))
-        let origin = Origin(host: asked.host, port: asked.port, protocol: asked.protocol)
+        let origin = request.atOrigin(by: RuleSet(configuration)).origin
         let space = ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .htmlForm)
         let form = RuleSet(configuration).decide(ChallengeQuery(space, client: request.client)).terms?.form
         if let form, Self.recognises(response, form, at: request.target, on: origin) {
@@ -49,10 +48,8 @@ struct ExplainedAnswer {
 
     /// Whether a rule answers the server's Bearer challenge with a credential that has an issuer.
     private static func namesIssuer(_ rules: RuleSet, for request: ExplainedRequest) -> Bool {
-        let asked = request.atOrigin(by: rules)
         let space = ProtectionSpace(
-            origin: Origin(host: asked.host, port: asked.port, protocol: asked.protocol), realm: nil,
-            authenticationMethod: .bearer)
+            origin: request.atOrigin(by: rules).origin, realm: nil, authenticationMethod: .bearer)
         guard case .use(let names) = rules.decide(ChallengeQuery(space, client: request.client)).action else {
             return false
         }

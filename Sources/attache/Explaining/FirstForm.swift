@@ -1,5 +1,4 @@
 import Authentication
-import Bytes
 import Forwarding
 import Model
 import Rules
@@ -28,7 +27,7 @@ struct FirstForm {
         in response: ChallengeProbe.Response, to request: ExplainedRequest,
         fetch: (String) throws(CommandError) -> ChallengeProbe.Response
     ) throws(CommandError) -> FirstForm? {
-        let origin = Origin(host: request.host, port: request.port, protocol: request.protocol)
+        let origin = request.origin
         var (response, target) = (response, request.target)
         var sign: String?
         for _ in 0..<redirectLimit {

@@ -32,9 +32,7 @@ enum ServerProbe {
         readsPage: Bool = false
     ) throws(CommandError) -> Result<ChallengeProbe.Response, ChallengeProbe.Failure> {
         let (probe, question) = try probe(request, by: configuration, trying: credentials, readsPage: readsPage)
-        do throws(IOError) {
-            return try BlockingTask.run { loop in await probe.ask(question, on: loop) }
-        } catch { throw .failed("\(error)") }
+        return try CommandError.failing { try BlockingTask.run { loop in await probe.ask(question, on: loop) } }
     }
 
     /// The metadata of a server that announces its tokens (RFC 9728); nil if it has none. Blocks.
@@ -65,8 +63,7 @@ enum ServerProbe {
                 "not sent: CONNECT is not allowed to port \(request.port); add it to 'egress { connect-ports … }'")
         }
         guard let scheme = request.scheme else { throw .failed("only http and https servers can be asked") }
-        let trust: TrustSources
-        do throws(TrustAnchorsError) { trust = try TrustSources(rules) } catch { throw .failed("\(error)") }
+        let trust = try CommandError.failing { try TrustSources(rules) }
         let isSecure = scheme == .https || route.upgrade != nil
         if isSecure || route.parentList != nil { trust.readSystem() }
         for error in trust.refresh() { Console.error("\(error)") }

@@ -20,24 +20,22 @@ struct TrustInquiry {
         of host: String, port: UInt16, name: String? = nil, sending chain: PresentedChain? = nil
     ) throws(CommandError) -> TrustOpinion {
         let rules = RuleSet(configuration)
-        let trust: TrustSources
-        do throws(TrustAnchorsError) { trust = try TrustSources(rules) } catch { throw .failed("\(error)") }
+        let trust = try CommandError.failing { try TrustSources(rules) }
         trust.readSystem()
         for error in trust.refresh() { Console.error("\(error)") }
         let probe = TrustProbe(
             host: host, port: port, name: name, rules: rules, trust: trust,
             exceptions: exceptions(for: host, port: port))
         let now = SystemClock.wallTime
-        let outcome: Result<TrustOpinion, TrustProbeError>
-        do throws(IOError) {
-            outcome = try BlockingTask.run { loop in
+        return try CommandError.failing {
+            let outcome: Result<TrustOpinion, TrustProbeError> = try BlockingTask.run { loop in
                 do throws(TrustProbeError) {
                     if let chain { return .success(try probe.opinion(of: chain, at: now)) }
                     return .success(try await probe.ask(at: now, on: loop))
                 } catch { return .failure(error) }
             }
-        } catch { throw .failed("\(error)") }
-        do throws(TrustProbeError) { return try outcome.get() } catch { throw .failed("\(error)") }
+            return try outcome.get()
+        }
     }
 
     /// The exceptions that are stored for a server. A store that cannot be opened has none.

@@ -32,19 +32,16 @@ struct FirstFiles {
 
     private func write(_ secret: Secret, to name: String, _ written: inout [String]) throws(CommandError) {
         let path = "\(rules.folder)/\(name)"
-        do throws(IOError) {
-            try secret.withBytes { bytes throws(IOError) in
-                try DurableFile.write(bytes, to: path, mode: 0o600, replacing: rules.replaces)
-            }
-        } catch { throw .failed("\(error)") }
+        try CommandError.failing {
+            try secret.withBytes { try DurableFile.write($0, to: path, mode: 0o600, replacing: rules.replaces) }
+        }
         written.append(path)
     }
 
     /// The line of the users file.
     private static func line(of user: FirstRules.User) throws(CommandError) -> Secret {
-        do throws(CryptoError) {
-            var line = Array("\(user.name):\(try PasswordHash.make(user.password))\n".utf8)
-            return Secret(wiping: &line)
-        } catch { throw .failed("\(error)") }
+        let hash = try CommandError.failing { try PasswordHash.make(user.password) }
+        var line = Array("\(user.name):\(hash)\n".utf8)
+        return Secret(wiping: &line)
     }
 }

@@ -2,7 +2,6 @@ import Bytes
 import Credentials
 import Crypto
 import Model
-import Rules
 
 /// A credential that `attache init` writes.
 struct FirstLogin {

@@ -1,8 +1,6 @@
-import Bytes
 import Credentials
 import Crypto
 import IO
-import Model
 import Synchronization
 
 /// The login for a server, from the command line's options, the terminal or standard input.
@@ -106,9 +104,9 @@ struct LoginEntry {
         guard Terminal.isStandardInput else {
             throw .failed("there is no terminal to ask for the user: use --user NAME")
         }
-        let answer: String?
-        do throws(IOError) { answer = try Terminal().ask(prompt) } catch { throw .failed("\(error)") }
-        guard let answer else { throw .failed("no user was given") }
+        guard let answer = try CommandError.failing({ try Terminal().ask(prompt) }) else {
+            throw .failed("no user was given")
+        }
         return answer
     }
 
@@ -124,9 +122,9 @@ struct LoginEntry {
 
     private func bytes(_ prompt: String, _ noun: String) throws(CommandError) -> [UInt8] {
         if file == nil, Terminal.isStandardInput {
-            let answer: [UInt8]?
-            do throws(IOError) { answer = try Terminal().askUnseen(prompt) } catch { throw .failed("\(error)") }
-            guard let answer else { throw .failed("\(noun) was not given") }
+            guard let answer = try CommandError.failing({ try Terminal().askUnseen(prompt) }) else {
+                throw .failed("\(noun) was not given")
+            }
             return answer
         }
         let path = file ?? "-"

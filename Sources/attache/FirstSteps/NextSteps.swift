@@ -18,7 +18,7 @@ struct NextSteps {
 
     var text: String {
         let url = ShellWord.quoted(Console.printable(clientURL))
-        let program = ShellWord.program
+        let program = Self.program
         let config = RuleFilePath.find(nil) == rules ? "" : " --config \(ShellWord.quoted(rules))"
         var lines =
             isRunning
@@ -42,6 +42,12 @@ struct NextSteps {
         }
         lines.append("Other shells, Docker and systemd: \(program) env --shell fish|powershell|docker|systemd")
         return lines.joined(separator: "\n")
+    }
+
+    /// The name by which this program was called.
+    private static var program: String {
+        let name = ProcessArguments.all.first ?? "attache"
+        return name.contains("/") ? ShellWord.quoted(name) : "attache"
     }
 
     /// Returns the URL that tools use.

@@ -1,4 +1,3 @@
-import Bytes
 import IO
 import Model
 import Rules
@@ -27,10 +26,7 @@ struct ProposedParent {
     }
 
     func ask() throws(CommandError) -> Bool {
-        do throws(IOError) {
-            let question = "\(variable) names the proxy \(server.address): send requests through it? (yes or no) "
-            return try Terminal().ask(question)?.lowercased() == "yes"
-        } catch { throw .failed("\(error)") }
+        try Console.confirms("\(variable) names the proxy \(server.address): send requests through it?")
     }
 
     /// Whether the server is reached directly, by `no_proxy`.

@@ -20,7 +20,7 @@ struct ServerSetup {
     /// The text that the last request was sent by.
     private(set) var bytes: [UInt8] = []
 
-    private var origin: Origin { Origin(host: request.host, port: request.port, protocol: request.protocol) }
+    private var origin: Origin { request.origin }
 
     private static let client = ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: nil)
 
@@ -234,11 +234,7 @@ struct ServerSetup {
             return false
         }
         for issuer in metadata.usableIssuers.prefix(3) {
-            let answer: String?
-            do throws(IOError) {
-                answer = try Terminal().ask("Is your client secret for \(Console.printable(issuer))? (yes or no) ")
-            } catch { throw .failed("\(error)") }
-            if answer?.lowercased() == "yes" {
+            if try Console.confirms("Is your client secret for \(Console.printable(issuer))?") {
                 entry.issuer = issuer
                 return true
             }
@@ -321,11 +317,7 @@ struct ServerSetup {
         guard Terminal.isStandardInput else {
             throw .failed("the user and password would go to \(shown): use --registry \(shown) if that is right")
         }
-        let answer: String?
-        do throws(IOError) { answer = try Terminal().ask("Is your password for \(shown)? (yes or no) ") } catch {
-            throw .failed("\(error)")
-        }
-        guard answer?.lowercased() == "yes" else {
+        guard try Console.confirms("Is your password for \(shown)?") else {
             throw .failed("the registry gives no token without it; nothing was written")
         }
         return url
@@ -398,9 +390,8 @@ struct ServerSetup {
     private func wanted(
         _ response: ChallengeProbe.Response, from origin: Origin, _ who: String, for kind: WantedLogin.Kind?
     ) throws(CommandError) -> WantedLogin {
-        var parser = ChallengeParser()
-        for line in response.lines { parser.parse(Array(line.utf8).span) }
-        let offers = ChallengeOrder().offers(in: parser.challenges, from: origin)
+        let challenges = ExplainedChallenges(values: response.lines, isOfParent: false).challenges
+        let offers = ChallengeOrder().offers(in: challenges, from: origin)
         let lines = Console.printable(response.lines.joined(separator: ", "))
         guard let wanted = WantedLogin(offers, for: kind) else {
             let what = WantedLogin(offers) == nil ? "a login that the proxy does not know" : "another login"

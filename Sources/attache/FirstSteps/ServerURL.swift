@@ -7,8 +7,7 @@ import Rules
 enum ServerURL {
     /// Asks for it on the terminal.
     static func ask() throws(CommandError) -> String {
-        let answer: String?
-        do throws(IOError) { answer = try Terminal().ask("URL of the server: ") } catch { throw .failed("\(error)") }
+        let answer = try CommandError.failing { try Terminal().ask("URL of the server: ") }
         guard let answer, !answer.isEmpty else { throw .failed("no URL was given") }
         return answer
     }

@@ -1,5 +1,4 @@
 import Bytes
-import IO
 import Rules
 
 /// The variables that make tools use the proxy.

@@ -25,11 +25,9 @@ enum TrustQuestion {
         }
         Console.print(ServerCertificates(opinion).chain)
         Console.print("\nCompare the key pin with one from another source, such as the console of the server.")
-        let answer: String?
-        do throws(IOError) {
-            answer = try Terminal().ask("Trust the key \(rule.pin) until \(rule.until)? (yes or no) ")
-        } catch { throw .failed("\(error)") }
-        guard answer?.lowercased() == "yes" else { throw .failed("nothing was written") }
+        guard try Console.confirms("Trust the key \(rule.pin) until \(rule.until)?") else {
+            throw .failed("nothing was written")
+        }
         return (rule, opinion.rule)
     }
 }

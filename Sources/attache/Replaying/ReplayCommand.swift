@@ -1,6 +1,5 @@
 import Admin
 import Authentication
-import Model
 import Rules
 
 /// The command `attache replay`: tests a rule file with the challenges of a log.

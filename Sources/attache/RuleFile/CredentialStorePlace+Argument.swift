@@ -42,11 +42,6 @@ struct ArgumentSource: SourceReader {
     let text: String
     private let files = FileSource()
 
-    init(name: String, text: String) {
-        self.name = name
-        self.text = text
-    }
-
     func bytes(at path: String, limit: Int) throws(SourceError) -> [UInt8] {
         path == name ? Array(text.utf8) : try files.bytes(at: path, limit: limit)
     }

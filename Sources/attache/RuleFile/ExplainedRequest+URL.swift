@@ -56,6 +56,9 @@ extension ExplainedRequest {
         target = path.isEmpty ? "/" : path
     }
 
+    /// The server of the request.
+    var origin: Origin { Origin(host: host, port: port, protocol: `protocol`) }
+
     private static func isNoWholeURL(_ url: String) -> ExplanationError {
         ExplanationError("'\(Console.printable(url))' is not a complete URL: write http://HOST/PATH")
     }
@@ -103,14 +106,7 @@ extension Origin {
         }
         let request = try ExplainedRequest(
             method: "GET", url: url, client: ClientIdentity(address: IPAddress(v4: 0x7F00_0001), user: nil))
-        let kind: NetworkProtocol =
-            switch request.protocol {
-            case .http: .http
-            case .https: .https
-            case .ftp: .ftp
-            case .socks: .socks
-            }
-        self.init(host: request.host, port: request.port, protocol: kind, isProxy: isProxy)
+        self.init(host: request.host, port: request.port, protocol: request.protocol, isProxy: isProxy)
     }
 
     /// The server of a URL, or each port of its host if the port is `*`.
@@ -134,6 +130,15 @@ extension Origin {
         let hasPort = authority.last != "]" && authority.contains(":")
         let parsed = try Origin(url: "http://\(authority)\(hasPort ? "" : ":1080")/", isProxy: true)
         return Origin(host: parsed.host, port: parsed.port, protocol: .socks, isProxy: true)
+    }
+}
+
+extension Arguments {
+    /// The server of a URL among the arguments.
+    func origin(of url: String) throws(CommandError) -> Origin {
+        do throws(ExplanationError) { return try Origin(url: url, isProxy: false) } catch {
+            throw self.error(error.sentence)
+        }
     }
 }
 

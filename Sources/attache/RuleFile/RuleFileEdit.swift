@@ -1,4 +1,3 @@
-import Bytes
 import IO
 import Model
 import Rules
@@ -29,7 +28,7 @@ struct RuleFileEdit {
     /// Reads a text as if it were the file.
     /// - Throws: the report of its errors.
     func read(_ bytes: [UInt8]) throws(CommandError) -> RuleFile {
-        let file = try RuleFile.read(path, from: DraftSource(bytes, at: path))
+        let file = try RuleFile.read(path, from: DraftSource(path: path, text: bytes))
         _ = try file.valid()
         return file
     }
@@ -73,11 +72,6 @@ struct DraftSource: SourceReader {
     let path: String
     let text: [UInt8]
     private let files = FileSource()
-
-    init(_ text: [UInt8], at path: String) {
-        self.path = path
-        self.text = text
-    }
 
     func bytes(at path: String, limit: Int) throws(SourceError) -> [UInt8] {
         guard path == self.path else { return try files.bytes(at: path, limit: limit) }

@@ -14,11 +14,11 @@ struct StoreEditing {
 
     /// Opens the store, or creates an empty one.
     init(_ place: CredentialStorePlace) throws(CommandError) {
-        do throws(CredentialStoreError) {
-            store = try place.open(
+        store = try CommandError.failing {
+            try place.open(
                 environment: Environment.all, memory: CredentialMemory(audit: .ofCommand),
                 fingerprintKey: CredentialFingerprint.use, report: { Console.error($0) })
-        } catch { throw .failed("\(error)") }
+        }
     }
 
     /// Opens the store, or creates an empty one and says that a running proxy does not know it yet.
@@ -46,7 +46,7 @@ struct StoreEditing {
         _ credential: Credential, for space: ProtectionSpace, asDefault isDefault: Bool?
     ) throws(CommandError) {
         let hasDefault = store.storage.defaultUser(for: space) != nil
-        try change { () throws(CredentialStorageError) in
+        try CommandError.failing {
             try store.storage.apply([.set(credential, for: space, asDefault: isDefault ?? !hasDefault)])
         }
     }
@@ -55,7 +55,7 @@ struct StoreEditing {
         // This also removes a credential that cannot be decrypted.
         guard store.storage.holds(user, for: space) else { throw Self.absence }
         let wasDefault = store.storage.defaultUser(for: space)?.hasSameBytes(as: user) == true
-        try change { () throws(CredentialStorageError) in try store.storage.apply([.remove(user: user, for: space)]) }
+        try CommandError.failing { try store.storage.apply([.remove(user: user, for: space)]) }
         return CredentialRemoval(
             space: space, name: user, wasDefault: wasDefault,
             next: store.storage.credentials(for: space).keys.min()?.text)
@@ -63,7 +63,7 @@ struct StoreEditing {
 
     func makeDefault(_ user: String, for space: ProtectionSpace) throws(CommandError) {
         if store.storage.credential(of: user, for: space) == nil { throw Self.absence }
-        try change { () throws(CredentialStorageError) in
+        try CommandError.failing {
             try store.storage.apply([.makeDefault(user: user, for: space)])
         }
     }
@@ -75,9 +75,7 @@ struct StoreEditing {
     ///
     /// - Returns: the names of the credentials.
     func retry(_ choice: CredentialChoice) throws(CommandError) -> [String] {
-        do throws(CredentialStoreError) { return try store.reset(where: choice.fits).map(\.name) } catch {
-            throw .failed("\(error)")
-        }
+        try CommandError.failing { try store.reset(where: choice.fits).map(\.name) }
     }
 
     // MARK: - Many
@@ -128,14 +126,10 @@ struct StoreEditing {
 
     /// Writes all credentials to standard output.
     func export(sealedWith source: ValueSource) throws(CommandError) {
-        let key: SealingKey
-        do throws(CredentialStoreError) {
-            key = try SealingKey(reading: source, environment: Environment.all)
-        } catch { throw .failed("\(error)") }
-        let text: String
-        do throws(CryptoError) {
-            text = try SealedCredentials.write(store.storage.all, sealedWith: key)
-        } catch { throw .failed("\(error)") }
+        let text = try CommandError.failing {
+            let key = try SealingKey(reading: source, environment: Environment.all)
+            return try SealedCredentials.write(store.storage.all, sealedWith: key)
+        }
         guard OutputFile.standardOutput.write(Array(text.utf8)) == .all else {
             throw .failed("cannot write all credentials to standard output")
         }
@@ -143,13 +137,35 @@ struct StoreEditing {
 
     private static let absence = CommandError.failed(
         "this credential does not exist; 'attache credential list' shows all")
-
-    private func change(_ body: () throws(CredentialStorageError) -> Void) throws(CommandError) {
-        do throws(CredentialStorageError) { try body() } catch { throw .failed("\(error)") }
-    }
 }
 
 extension AuditTrail {
     /// The audit trail of this command: its changes to a store are recorded for its user.
     static var ofCommand: AuditTrail { AuditTrail(at: Environment.hostName, by: .command(user: LocalPeer.ownUser)) }
+}
+
+/// The removal of a stored credential.
+struct CredentialRemoval {
+    let space: ProtectionSpace
+    let name: String
+    /// Whether it was the default of the space.
+    let wasDefault: Bool
+    /// The name of another credential of the space; nil if none.
+    let next: String?
+
+    /// The sentence about the effects; nil if only the credential is gone.
+    ///
+    /// - Parameter ruleFile: the rule file on the command line.
+    func sentence(ruleFile: String?) -> String? {
+        guard wasDefault else { return nil }
+        let loss = "\(name) was the default for \(space.words)"
+        guard let next else { return "\(loss): no stored credential answers there now" }
+        let command = command(next, ruleFile).map(ShellWord.quoted).joined(separator: " ")
+        return "\(loss): now there is none; to use \(next), run: \(command)"
+    }
+
+    private func command(_ next: String, _ ruleFile: String?) -> [String] {
+        let words = CredentialRemedy.command(to: "default", next, for: space)
+        return ruleFile.map { words + ["--config", $0] } ?? words
+    }
 }

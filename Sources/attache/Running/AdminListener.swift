@@ -52,11 +52,11 @@ final class AdminListener {
         let token = MetricsToken(setup.rules.configuration)
         self.token = token
         if let token { sources.metricsToken = { token.value } }
-        dashboard.security = identity.map { identity in
-            AdminSecurity { await identity.accept($0, after: $1, within: Self.handshakeLimit) }
+        if let identity {
+            dashboard.security = { await identity.accept($0, after: $1, within: Self.handshakeLimit) }
         }
-        dashboard.users = users.map { users in
-            AdminSecurity.Users { await users.verdict(user: $0, password: $1, for: $2) }
+        if let users {
+            dashboard.users = { await users.authenticate(user: $0, password: $1, for: $2) }
         }
         do throws(IOError) {
             try Listener.probe(wanted)
@@ -139,17 +139,5 @@ final class MetricsToken: Sendable {
             file.withLock { $0 = made }
             return nil
         } catch { return error }
-    }
-}
-
-extension UsersFile {
-    fileprivate func verdict(user: String, password: Secret, for client: WaitingClient) async
-        -> AdminSecurity.Users.Verdict
-    {
-        switch await authenticate(user: user, password: password, for: client) {
-        case .right: .right
-        case .wrong, .abandoned: .wrong
-        case .busy: .busy
-        }
     }
 }

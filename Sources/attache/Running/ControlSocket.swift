@@ -1,8 +1,6 @@
 import Admin
-import Authentication
 import Bytes
 import Challenges
-import Credentials
 import Crypto
 import HTTP
 import IO

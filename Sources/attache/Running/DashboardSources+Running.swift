@@ -1,7 +1,5 @@
 import Admin
-import Authentication
 import Challenges
-import Credentials
 import Proxy
 import Telemetry
 import Upstream

@@ -5,6 +5,7 @@ import IO
 import Proxy
 import Rules
 import TLS
+import Telemetry
 import Upstream
 
 /// The proxy's own certificates: for listeners with TLS, and for intercepted tunnels. It lives as long as the process,

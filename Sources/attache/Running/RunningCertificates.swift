@@ -1,6 +1,5 @@
 import Admin
 import Authentication
-import Challenges
 import Credentials
 import IO
 import Model
@@ -74,7 +73,7 @@ final class RunningCertificates: CertificateDesk {
         }
     }
 
-    func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> CertificateAcceptance {
+    func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> DeskAnswer {
         if day < .today { return .refused("\(day) is in the past") }
         let opinion = records.withLock { records in
             records.first { $0.look.host == host && $0.look.port == port }?.opinion
@@ -96,7 +95,7 @@ final class RunningCertificates: CertificateDesk {
                 look(at: host, port: port)
             } catch { shared.report("cannot store the exception for \(host):\(port): \(error)") }
         }
-        return .kept(
+        return .done(
             hasStore()
                 ? "this key is trusted until \(day)"
                 : "this key is trusted until the proxy stops, at most until \(day): there is no credential store to save it in"

@@ -5,6 +5,7 @@ import IO
 import Model
 import Rules
 import Synchronization
+import Telemetry
 import Upstream
 
 /// The items with a known end: certificates, tokens, tickets and exceptions, of the rule file, the store and the proxy

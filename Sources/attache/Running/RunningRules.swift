@@ -16,9 +16,9 @@ struct RunningRules: RuleDesk {
     private static let pause: Milliseconds = 50
     private static let looks = 200
 
-    func add(_ suggestion: SuggestedLines, user: String, secret: Secret) async -> RuleAddition {
-        await BlockingPool.shared.run { () -> RuleAddition in
-            do throws(CommandError) { return .added(try write(suggestion, user, secret)) } catch {
+    func add(_ suggestion: SuggestedLines, user: String, secret: Secret) async -> DeskAnswer {
+        await BlockingPool.shared.run { () -> DeskAnswer in
+            do throws(CommandError) { return .done(try write(suggestion, user, secret)) } catch {
                 return .refused(error.sentence)
             }
         }
@@ -80,10 +80,8 @@ struct RunningRules: RuleDesk {
     }
 
     private static func write(_ secret: Secret, to path: String) throws(CommandError) {
-        do throws(IOError) {
-            try secret.withBytes { bytes throws(IOError) in
-                try DurableFile.write(bytes, to: path, mode: 0o600, replacing: false)
-            }
-        } catch { throw .failed("\(error)") }
+        try CommandError.failing {
+            try secret.withBytes { try DurableFile.write($0, to: path, mode: 0o600, replacing: false) }
+        }
     }
 }

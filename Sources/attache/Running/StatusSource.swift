@@ -141,7 +141,7 @@ final class StatusSource: Sendable {
         figures.questions = shared.challenges.questions.figures
         figures.store = store.lastFollowed.map { .init(isUp: store.problem == nil, followed: $0) }
         figures.reloads = reloads.figures
-        figures.expiries = ends.map { .init($0.kind, $0.name, of: $0.place, at: $0.end) }
+        figures.expiries = ends
         figures.parents = parents
         figures.reportLinesDropped = Console.linesDropped
         figures.helperRuns = HelperRuns.Result.allCases.map { ($0.rawValue, HelperRuns.all.count(of: $0)) }

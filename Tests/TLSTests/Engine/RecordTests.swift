@@ -95,7 +95,7 @@ import Testing
         record[record.count - 1] ^= 1
         _ = talk.serverEnd.write(record.span.bytes)
         #expect(Conversation.read(talk.client) == .failed(errno: EPROTO))
-        #expect(talk.client.failure?.fault == .peer)
+        #expect(talk.client.failure?.isOfPeer == true)
         #expect(Conversation.read(talk.server) == .failed(errno: EPROTO))
         #expect(talk.server.failure == .alert(TLSAlert(rawValue: 20)))
     }

@@ -81,8 +81,6 @@ import Testing
         }
         #expect(cache.slot(for: 1).take() == nil)
         #expect(cache.slot(for: 3).take() != nil)
-        cache.removeAll()
-        #expect(cache.slot(for: 0).take() == nil)
     }
 
     @Test func `As many sessions are kept as there were connections at once, and a few in any case`() throws {

@@ -82,8 +82,8 @@ public final class ClientConnection: MultiplexedConnection {
     /// Whether streams are open.
     public var hasStreams: Bool { running > 0 }
 
-    /// The limit of streams at once: the server's, and never more than that of the settings. After the server has refused a stream, the limit
-    /// is for one second the number of the streams that were open then.
+    /// The limit of streams at once: the server's, and never more than that of the settings. After the server has refused a
+    /// stream, the limit is for one second the number of the streams that were open then.
     /// - Parameter now: a time that never goes back, in nanoseconds.
     public func limit(at now: UInt64) -> Int {
         let stated = nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)

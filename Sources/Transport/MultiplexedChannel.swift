@@ -78,3 +78,24 @@ open class MultiplexedChannel: StreamChannel {
         schedule()
     }
 }
+
+extension MultiplexedConnection {
+    /// Reads what the peer has sent, as far as it has come.
+    /// - Parameters:
+    ///   - now: a time that never goes back, in nanoseconds.
+    ///   - buffers: lends the buffer.
+    /// - Returns: false if the peer has ended the connection, or it is broken.
+    public func receive(from stream: ByteStream, at now: UInt64, into buffers: BufferPool) -> Bool {
+        let buffer = buffers.take()
+        defer { buffers.give(buffer) }
+        while excess == nil, !hasFailed {
+            buffer.clear()
+            switch stream.tryRead(into: buffer) {
+            case .moved: receive(buffer.readable, at: now)
+            case .wouldBlock: return true
+            case .endOfStream, .failed: return false
+            }
+        }
+        return true
+    }
+}

@@ -98,7 +98,7 @@ struct HelperTests {
 
     @Test func `a helper that fails is not run for each request, and other servers are not hurt`() throws {
         let script = try HelperScript("echo no entry >&2; exit 1")
-        let hanging = try HelperScript("sleep 1000")
+        let hanging = try HelperScript("tail -f /dev/null")
         let (sentry, other) = (BasicGuard(), BasicGuard())
         let (origin, good) = (try RecordingOrigin.guarded(by: sentry), try RecordingOrigin.guarded(by: other))
         let slow = try RecordingOrigin.guarded(by: BasicGuard())

@@ -61,7 +61,7 @@ import Testing
         let mark = "/tmp/helper-\(UUID().uuidString)"
         let limit = Duration.milliseconds(300)
         let text =
-            "#!/bin/sh\ntrap '' TERM\n(trap '' TERM; exec -a \(mark) sleep 1000) &\necho $! >\(mark)\nsleep 1000\n"
+            "#!/bin/sh\ntrap '' TERM\n(trap '' TERM; exec -a \(mark) tail -f /dev/null) &\necho $! >\(mark)\ntail -f /dev/null\n"
         #expect(try Self.failure(text.replacing("#!/bin/sh", with: "#!/bin/bash"), within: limit) == .timedOut(limit))
         let child = try #require(pid_t(try String(contentsOfFile: mark, encoding: .utf8).prefix { $0 != "\n" }))
         unlink(mark)
@@ -76,7 +76,7 @@ import Testing
 
     @Test func `a child that stays behind holds nothing up, and ends`() throws {
         let mark = "/tmp/helper-\(UUID().uuidString)"
-        let path = try Self.script("#!/bin/sh\nsleep 1000 &\necho $! >\(mark)\necho done\n")
+        let path = try Self.script("#!/bin/sh\ntail -f /dev/null &\necho $! >\(mark)\necho done\n")
         defer { unlink(path) }
         #expect(try Self.run([path]) == "done\n")
         let child = try #require(pid_t(try String(contentsOfFile: mark, encoding: .utf8).prefix { $0 != "\n" }))

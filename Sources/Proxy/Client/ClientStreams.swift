@@ -103,7 +103,7 @@ final class ClientStreams: SessionHost {
         guard !isAdvancing else { return }
         (isScheduled, isAdvancing) = (false, true)
         let hasTime = stream.channel.isOpen
-        let isLost = hasTime ? !read() : false
+        let isLost = hasTime && !connection.receive(from: stream, at: now, into: loop.buffers)
         deliver()
         beginWaiting()
         let isWritten = write()
@@ -114,21 +114,6 @@ final class ClientStreams: SessionHost {
         if outbound.isEmpty, connection.isOver || connection.hasFailed || isDraining && isIdle { return end() }
         if !waiting.isEmpty { schedule() }
         setDeadline()
-    }
-
-    /// - Returns: false if the client has ended the connection, or it is broken.
-    private func read() -> Bool {
-        let buffer = loop.buffers.take()
-        defer { loop.buffers.give(buffer) }
-        while connection.excess == nil, !connection.hasFailed {
-            buffer.clear()
-            switch stream.tryRead(into: buffer) {
-            case .moved: connection.receive(buffer.readable, at: now)
-            case .wouldBlock: return true
-            case .endOfStream, .failed: return false
-            }
-        }
-        return true
     }
 
     /// Tells the sessions what has changed on their streams.

@@ -376,7 +376,7 @@ public struct MetChallenge {
 
 /// The TLS with an origin: the common part of the records of all exchanges on one connection.
 public final class SecurityRecord: Sendable {
-    /// The version, such as `1.3`; nil if TLS failed, or if there is none.
+    /// The version of TLS, such as `1.3`; nil if TLS failed, and for HTTP/2 without TLS.
     public let version: StaticString?
     /// The problems of the origin's certificate, in the words of the rule file: refused, or forgiven by `trustRule`.
     public let trustFindings: String?

@@ -153,11 +153,11 @@ public final class SharedConnection: ChannelObserver {
         guard !isAdvancing, !isOver else { return }
         (isScheduled, isAdvancing) = (false, true)
         let isTimedOut = !stream.channel.isOpen && !stream.isClosed
-        var isLost = stream.isClosed || !read()
+        var isLost = stream.isClosed || !connection.receive(from: stream, at: now, into: loop.buffers)
         deliver()
         if !isLost, !write() {
             // The reason may have come: an alert, or GOAWAY.
-            _ = read()
+            _ = connection.receive(from: stream, at: now, into: loop.buffers)
             isLost = true
         }
         isAdvancing = false
@@ -177,21 +177,6 @@ public final class SharedConnection: ChannelObserver {
             return end()
         }
         if !isRetired { carrier.peer.streams.noteRoom() }
-    }
-
-    /// - Returns: false if the server has ended the connection, or it is broken.
-    private func read() -> Bool {
-        let buffer = loop.buffers.take()
-        defer { loop.buffers.give(buffer) }
-        while connection.excess == nil, !connection.hasFailed {
-            buffer.clear()
-            switch stream.tryRead(into: buffer) {
-            case .moved: connection.receive(buffer.readable, at: now)
-            case .wouldBlock: return true
-            case .endOfStream, .failed: return false
-            }
-        }
-        return true
     }
 
     /// Tells the exchanges what has changed on their streams.

@@ -1,6 +1,7 @@
 import Authentication
 import Bytes
 import Challenges
+import Crypto
 import HTTP
 import IO
 import Rules
@@ -392,6 +393,90 @@ extension Exchange {
         let head = asked.headBytes
         return asked.request.fields.first(.userAgent).map { field in
             JournalText.printable(head.readable.extracting(field.value).text, longest: 80)
+        }
+    }
+}
+
+/// Calls of gRPC.
+extension Exchange {
+    /// Whether the request is a call of gRPC, whose body may be endless.
+    var asksByGRPC: Bool {
+        guard let type = request.fields.first(.contentType) else { return false }
+        let head = headBytes
+        return GRPC.isMediaType(head.readable.extracting(type.value))
+    }
+
+    /// The time that the client of a call waits for it; nil if it does not say.
+    public var callTimeout: Milliseconds? {
+        let head = headBytes
+        let field = request.fields.first(named: "grpc-timeout", in: head.readable)
+        return field.flatMap { GRPC.timeout(head.readable.extracting($0.value)) }
+    }
+
+    /// The status by which the response is judged. A server of gRPC that wants another credential answers 200, with the code
+    /// of its refusal in the fields: that is a `401` without a challenge. Another code says nothing about the credential.
+    var judgedStatus: Status {
+        let upstream = upstream
+        guard upstream.isStream, asksByGRPC else { return upstream.head.status }
+        switch upstream.refusalOfCall {
+        case nil: return upstream.head.status
+        case .unauthenticated: return .unauthorized
+        default: return .serviceUnavailable
+        }
+    }
+}
+
+extension UpstreamConnection {
+    /// The code by which the server refuses a call at once, `unknown` for all that the proxy does not use; nil if the response
+    /// has content, or trailers behind its head.
+    fileprivate var refusalOfCall: GRPC.Code? {
+        // A stream of this type that does not end with its head has chunks.
+        guard head.status == .ok, head.framing == .none || head.framing == .length(0) else { return nil }
+        return withHeadBytes { bytes in
+            guard let type = head.fields.first(.contentType), GRPC.isMediaType(bytes.extracting(type.value)),
+                let field = head.fields.first(named: "grpc-status", in: bytes)
+            else { return nil }
+            let code = GRPC.Code(bytes.extracting(field.value)) ?? .unknown
+            return code == .ok ? nil : code
+        }
+    }
+}
+
+/// A client's own answer in its `Authorization`, which the rules leave alone. It is stored as a rule with `learn` says,
+/// if the server accepts it. Only Basic contains user and password; other schemes teach nothing.
+final class LearnableAnswer {
+    private let credential: Credential
+    private let learning: Learning
+
+    /// Creates the answer; nil if the value is not a Basic answer.
+    ///
+    /// - Parameters:
+    ///   - value: the content of `Authorization`.
+    ///   - pair: an empty buffer; it is empty again afterwards.
+    init?(_ value: Span<UInt8>, in pair: ByteBuffer, learning: @autoclosure () -> Learning) {
+        // RFC 7617 section 2.
+        guard value.count > 6, value.extracting(first: 6).equalsIgnoringCase("basic " as StaticString) else {
+            return nil
+        }
+        pair.clear()
+        defer { pair.clear() }
+        guard Base64.decode(value.extracting(value.trimmingBlanks(6..<value.count)), into: pair),
+            let colon = pair.readable.firstIndex(of: .colon), colon > 0,
+            let user = String(validating: pair.readable.extracting(first: colon).array, as: UTF8.self)
+        else { return nil }
+        let password = Secret(pair.readable.extracting(colon + 1..<pair.count))
+        credential = Credential(name: "learned", user: user, password: password)
+        self.learning = learning()
+    }
+
+    /// Learns from the response's head.
+    func judge(_ upstream: UpstreamConnection) {
+        let status = upstream.head.status.rawValue
+        if status == 401 {
+            learning.sawChallenges(upstream.challenges(in: .wwwAuthenticate))
+            learning.sawRefusal(of: credential)
+        } else if (200..<300).contains(status) {
+            learning.sawAcceptance(of: credential)
         }
     }
 }

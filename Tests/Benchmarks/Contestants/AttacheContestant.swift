@@ -9,8 +9,8 @@ enum AttacheContestant {
         case logged
         /// Address rules, routes and challenges that do not match, and then a Digest space whose password is known.
         case full(digestPort: UInt16)
-        /// TLS to the origin, which the root `anchor` vouches for.
-        case originating(anchor: String)
+        /// TLS to the origin, which the root `anchor` vouches for, also for requests without.
+        case originating(anchor: String, upgrades: Bool = true)
         /// Everything through a parent proxy that wants a login.
         case loggingIn(SquidParent.Scheme, parent: UInt16)
         /// An origin that wants `method`, answered by a rule with such modifiers, behind so many others that no index serves.
@@ -46,6 +46,14 @@ enum AttacheContestant {
         contestant(binary, .plain, listening: " tls certificate \(certificates.chain) key \(certificates.key)") {
             .secureForward(proxy: $0)
         }
+    }
+
+    /// Clients come by HTTP/2: with TLS, or by prior knowledge. Origins with TLS have a certificate by the root.
+    static func streams(_ binary: String, _ certificates: Certificates, isSecure: Bool) -> Contestant {
+        let tls = " tls certificate \(certificates.chain) key \(certificates.key) http2 yes"
+        return contestant(
+            binary, .originating(anchor: certificates.root, upgrades: false), listening: isSecure ? tls : " h2c"
+        ) { .forward(proxy: $0) }
     }
 
     static func intercept(_ binary: String, _ certificates: Certificates) -> Contestant {
@@ -99,11 +107,11 @@ enum AttacheContestant {
                 store sqlite \(directory)/credentials.db { key file \(directory)/store.key }
 
                 """
-        case .originating(let anchor):
+        case .originating(let anchor, let upgrades):
             return common + """
                 clients { allow 127.0.0.0/8 }
                 egress { allow 127.0.0.0/8; connect-ports any }
-                route 127.0.0.1 { upgrade }
+                \(upgrades ? "route 127.0.0.1 { upgrade }" : "")
                 challenge { host 127.0.0.1; method server-trust; anchor \(anchor) only; trust }
 
                 """

@@ -54,6 +54,25 @@ enum HAProxyContestant {
             command: plain.command)
     }
 
+    /// Clients come by HTTP/2 with TLS.
+    /// - Parameter backend: the origin, and how it is spoken to.
+    static func streams(_ binary: String, backend: String, _ certificates: Certificates) -> Contestant {
+        contestant(binary, "haproxy", isRelay: false) { port in
+            """
+            defaults
+                mode http
+                \(timeouts)
+            frontend clients
+                bind 127.0.0.1:\(port) ssl crt \(certificates.bundle) alpn h2
+                default_backend origin
+            backend origin
+                http-reuse always
+                server origin \(backend)
+
+            """
+        }
+    }
+
     /// A blind relay to the origin that splices: what a tunnel costs HAProxy, which answers no CONNECT by itself.
     static func relay(_ binary: String, origin: UInt16) -> Contestant {
         contestant(binary, "haproxy", isRelay: true) { port in

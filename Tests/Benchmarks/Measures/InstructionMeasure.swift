@@ -66,6 +66,22 @@ enum InstructionMeasure {
         return Double(try await total(many) - low) / Double(many - few)
     }
 
+    /// The instructions of each request beyond the first `few`, by two runs with a load that takes no loop.
+    static func difference(
+        of contestant: Contestant, from few: Int, to many: Int, in setting: Setting,
+        _ load: (_ requests: Int, RunningContestant) throws(BenchError) -> Void
+    ) throws(BenchError) -> Double {
+        func total(_ requests: Int) throws(BenchError) -> Int {
+            let report = "\(setting.workspace.path)/callgrind.out"
+            let running = try setting.start(contestant, with: .instructions(report: report))
+            try load(requests, running)
+            running.stop()
+            return try Self.total(in: report, of: contestant)
+        }
+        let low = try total(few)
+        return Double(try total(many) - low) / Double(many - few)
+    }
+
     private static func total(in report: String, of contestant: Contestant) throws(BenchError) -> Int {
         let line = Workspace.text(report)?.split(separator: "\n").last { $0.hasPrefix("totals:") }
         guard let total = line?.split(separator: " ").last.flatMap({ Int($0) }) else {

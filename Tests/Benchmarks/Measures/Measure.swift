@@ -21,6 +21,8 @@ enum Measure: String, CaseIterable {
     case tunnelMemory = "tunnel-memory"
     case secureRequests = "tls-requests"
     case secureAllocations = "tls-allocations"
+    case streams
+    case streamInstructions = "stream-instructions"
     case originHandshakes = "origin-handshakes"
     case clientHandshakes = "client-handshakes"
     case interception
@@ -56,6 +58,9 @@ enum Measure: String, CaseIterable {
         case .tunnelMemory: try await MemoryMeasure.takeTunnels(in: setting)
         case .secureRequests: try await RequestMeasure.take(.secure, in: setting)
         case .secureAllocations: try await AllocationMeasure.take(.secure, in: setting)
+        case .streams: try await StreamMeasure.take(in: setting)
+        case .streamInstructions:
+            try await StreamMeasure.takeInstructions(in: setting) + InstructionMeasure.take(.multiplexed, in: setting)
         case .originHandshakes: try await HandshakeMeasure.takeOrigins(in: setting)
         case .clientHandshakes: try await HandshakeMeasure.takeClients(in: setting)
         case .interception: try await InterceptionMeasure.take(in: setting)

@@ -10,6 +10,8 @@ enum Workload {
     case digest
     /// 1 KiB from an origin that is spoken to by TLS.
     case secure
+    /// 1 KiB from an origin that is spoken to by HTTP/2 and TLS.
+    case multiplexed
     /// 1 KiB from a Basic space whose password the proxy knows.
     case basic
     /// 1 KiB from a Bearer space whose OAuth token the proxy holds.
@@ -34,6 +36,7 @@ enum Workload {
         case .logged: "logged-get"
         case .digest: "digest"
         case .secure: "tls-get"
+        case .multiplexed: "http2-origin"
         case .basic: "basic"
         case .bearer: "bearer"
         case .ntlm: "ntlm"
@@ -51,6 +54,7 @@ enum Workload {
         case .logged: "GET with a line in the log"
         case .digest: "GET with rules and a Digest answer"
         case .secure: "GET, https to the origin"
+        case .multiplexed: "GET, HTTP/2 and TLS to the origin"
         case .basic: "GET with a known Basic answer"
         case .bearer: "GET with a known Bearer token"
         case .ntlm: "GET on a connection with NTLM"
@@ -64,7 +68,7 @@ enum Workload {
 
     var path: String {
         switch self {
-        case .plain, .logged, .secure, .placeholders, .newClient, .newOrigin: "/small"
+        case .plain, .logged, .secure, .multiplexed, .placeholders, .newClient, .newOrigin: "/small"
         case .digest, .challenged, .ruled: "/digest"
         case .basic: "/basic"
         case .bearer: "/bearer"
@@ -83,6 +87,7 @@ enum Workload {
     func origin(in setting: Setting) throws(BenchError) -> UInt16 {
         switch self {
         case .secure: try setting.secure().origin.kept
+        case .multiplexed: try setting.secure().origin.streams
         case .newOrigin: try setting.secure().origin.plain
         default: setting.originPort
         }
@@ -98,7 +103,7 @@ enum Workload {
         case .plain, .newClient, .newOrigin: .plain
         case .logged: .logged
         case .digest: .full(digestPort: port)
-        case .secure: .originating(anchor: try setting.secure().certificates.root)
+        case .secure, .multiplexed: .originating(anchor: try setting.secure().certificates.root)
         case .basic: .answering(.basic, origin: port)
         case .bearer: .exchanging(origin: port)
         case .ntlm: .answering(.ntlm, origin: port)
@@ -114,7 +119,7 @@ enum Workload {
         switch self {
         case .plain, .digest, .newClient: return setting.plainHAProxy
         case .newOrigin: return HAProxyContestant.forward(setting.options.haproxy, origin: try origin(in: setting))
-        case .logged, .basic, .bearer, .ntlm, .challenged, .ruled, .placeholders: return nil
+        case .logged, .multiplexed, .basic, .bearer, .ntlm, .challenged, .ruled, .placeholders: return nil
         case .secure:
             let secure = try setting.secure()
             return HAProxyContestant.originating(

@@ -14,6 +14,8 @@ final class SecureOrigin {
     let resumed: [TLSVersion: UInt16]
     /// No TLS, one request for each connection.
     let plain: UInt16
+    /// TLS and HTTP/2, connections kept.
+    let streams: UInt16
     private let child: Child
 
     init(_ certificates: Certificates, in workspace: Workspace) throws(BenchError) {
@@ -23,7 +25,7 @@ final class SecureOrigin {
                 as [TLSVersion: UInt16]
         }
         (full, resumed) = (try ports(), try ports())
-        plain = try RunningContestant.freePort()
+        (plain, streams) = (try RunningContestant.freePort(), try RunningContestant.freePort())
         let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \(workspace.path)/nginx;"
         }
@@ -54,7 +56,10 @@ final class SecureOrigin {
                 ssl_certificate_key \(certificates.key);
 
             """
-        var servers = [server(kept, " ssl; \(tickets)"), server(plain, "; keepalive_timeout 0")]
+        var servers = [
+            server(kept, " ssl; \(tickets)"), server(streams, " ssl http2; \(tickets)"),
+            server(plain, "; keepalive_timeout 0"),
+        ]
         for (sessions, ports) in [(none, full), (tickets, resumed)] {
             for (version, port) in ports {
                 let protocols = "ssl_protocols TLSv1.\(version == .v12 ? 2 : 3)"

@@ -63,8 +63,8 @@ public final class ClientConnection: MultiplexedConnection {
             ], window: settings.window)
     }
 
-    /// The streams that have changed since the last call, in the order of their changes.
-    public func takeChanged() -> [ResponseStream] { takeMarked(as: ResponseStream.self) }
+    /// Takes the next stream that has changed, in the order of their changes; nil if there is none.
+    public func nextChanged() -> ResponseStream? { nextMarked() as? ResponseStream }
 
     // MARK: - Streams
 
@@ -169,10 +169,7 @@ public final class ClientConnection: MultiplexedConnection {
 
     override public func lose() {
         super.lose()
-        for stream in unsent {
-            stream.lose()
-            mark(stream)
-        }
+        for stream in unsent { lose(stream) }
         unsent.removeAll()
     }
 

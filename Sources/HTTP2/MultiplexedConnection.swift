@@ -3,7 +3,7 @@ import CNghttp2
 import HTTP
 
 /// An HTTP/2 connection (RFC 9113) without I/O and clock, in the part that is the same for both sides. Bytes of the peer go in
-/// by `receive`, and bytes for it come out by `produce`. After each of them, `takeChanged` names the streams on which
+/// by `receive`, and bytes for it come out by `produce`. After each of them, `nextChanged` names the streams on which
 /// something happened.
 ///
 /// The library's callbacks only note what they see, and never call the owner. What a peer may make us do is limited by
@@ -33,12 +33,16 @@ public class MultiplexedConnection {
 
     let session: OpaquePointer
     private let role: Role
-    private(set) var streams: [Int32: MultiplexedStream] = [:]
+    private(set) var streams = StreamTable()
     /// The stream that was found last: most frames are for the same one as the frame before.
     private var recent: MultiplexedStream?
-    /// Empty buffers of streams that have ended.
-    private var spare: [ByteBuffer] = []
+    /// Buffers of streams that have ended.
+    private var spare: [StreamBuffers] = []
     private var changed: [MultiplexedStream] = []
+    /// The number of streams in `changed` that were taken.
+    private var taken = 0
+    /// The limit of the next DATA frame's content, in bytes.
+    private var dataRoom = 0
     /// The time of the current call, in nanoseconds.
     private(set) var now: UInt64 = 0
     public private(set) var excess: Excess?
@@ -57,9 +61,14 @@ public class MultiplexedConnection {
     var frameBudget = FrameBudget(1000, perSecond: 200)
     private static let framesForData: UInt64 = 10
 
-    /// The buffers that are kept beside those that as many streams as now would need, and their largest capacity in bytes.
-    private static let leastSpare = 4
-    private static let largestSpare = 2048
+    /// The limit of streams whose buffers are kept.
+    private static let mostSpare = 100
+    /// The size of a frame's header, in bytes (RFC 9113 section 4.1).
+    private static let frameHeader = 9
+    /// The limit of a DATA frame's content, in bytes.
+    private static let largestData = 16 * 1024
+    /// The room that a DATA frame should have, in bytes.
+    private static let leastRoom = 2048
 
     static let streamWindow: UInt32 = 64 * 1024
     private static let largestHead = 352 * 1024
@@ -140,10 +149,11 @@ public class MultiplexedConnection {
         if excess == nil { end(with: UInt32(NGHTTP2_PROTOCOL_ERROR.rawValue)) }
     }
 
-    /// Appends bytes for the peer to `buffer`, until it holds about `limit`.
+    /// Appends bytes for the peer to `buffer`, until it holds almost `limit`. Only a frame without content makes it more.
     public func produce(into buffer: ByteBuffer, limit: Int, at now: UInt64) {
         self.now = now
-        while buffer.count < limit {
+        while limit - buffer.count >= Self.leastRoom {
+            dataRoom = limit - buffer.count - Self.frameHeader
             var start: UnsafePointer<UInt8>?
             let count = nghttp2_session_mem_send(session, &start)
             guard count > 0, let start else {
@@ -159,13 +169,17 @@ public class MultiplexedConnection {
         nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0
     }
 
-    /// Takes the list of streams that have changed, in the order of their changes.
-    func takeMarked<Stream: MultiplexedStream>(as type: Stream.Type) -> [Stream] {
-        if changed.isEmpty { return [] }
-        for stream in changed { stream.isMarked = false }
-        let taken = changed.compactMap { $0 as? Stream }
-        changed.removeAll(keepingCapacity: true)
-        return taken
+    /// Takes the next stream that has changed, in the order of their changes.
+    func nextMarked() -> MultiplexedStream? {
+        guard taken < changed.count else {
+            changed.removeAll(keepingCapacity: true)
+            taken = 0
+            return nil
+        }
+        let stream = changed[taken]
+        taken += 1
+        stream.isMarked = false
+        return stream
     }
 
     // MARK: - Streams
@@ -178,25 +192,27 @@ public class MultiplexedConnection {
     }
 
     func add(_ stream: MultiplexedStream) {
-        streams[stream.id] = stream
+        streams.insert(stream)
         recent = stream
     }
 
     @discardableResult
     func remove(_ id: Int32) -> MultiplexedStream? {
         recent = nil
-        return streams.removeValue(forKey: id)
+        return streams.remove(id)
     }
 
-    /// An empty buffer for a stream.
-    func takeBuffer() -> ByteBuffer { spare.popLast() ?? ByteBuffer(capacity: 512) }
+    /// Empty buffers for a stream.
+    func takeBuffers() -> StreamBuffers { spare.popLast() ?? StreamBuffers() }
 
-    /// Takes back the buffer of a stream that has ended.
-    func give(_ buffer: ByteBuffer) {
-        guard buffer.capacity <= Self.largestSpare, spare.count < Self.leastSpare + 4 * streams.count else { return }
-        buffer.clear()
-        spare.append(buffer)
+    /// Takes back the buffers of a stream that has ended.
+    func give(_ buffers: StreamBuffers) {
+        guard spare.count < Self.mostSpare, buffers.clear() else { return }
+        spare.append(buffers)
     }
+
+    /// Frees the memory that only streams need.
+    public func trim() { spare.removeAll() }
 
     // MARK: - Orders
 
@@ -218,12 +234,15 @@ public class MultiplexedConnection {
     /// The connection below is lost, and all its streams.
     public func lose() {
         hasFailed = true
-        for stream in streams.values {
-            stream.lose()
-            mark(stream)
-        }
+        for stream in streams.all { lose(stream) }
         streams.removeAll()
         recent = nil
+    }
+
+    func lose(_ stream: MultiplexedStream) {
+        stream.lose()
+        stream.leave()
+        mark(stream)
     }
 
     // MARK: - Orders of streams
@@ -317,6 +336,15 @@ extension MultiplexedConnection {
         nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, data in
             if let frame { MultiplexedConnection.connection(data)?.noteSent(frame.pointee) }
             return 0
+        }
+        // A DATA frame fills the buffer that is written next, and leaves no byte for another one.
+        nghttp2_session_callbacks_set_data_source_read_length_callback(callbacks) {
+            _, _, _, window, streamWindow, largest, data in
+            guard let connection = MultiplexedConnection.connection(data) else {
+                return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+            }
+            let room = min(connection.dataRoom, MultiplexedConnection.largestData)
+            return min(room, Int(window), Int(streamWindow), Int(largest))
         }
         nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, error, data in
             guard let frame, let connection = MultiplexedConnection.connection(data) else { return 0 }

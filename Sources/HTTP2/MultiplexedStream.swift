@@ -4,7 +4,7 @@ import HTTP
 /// A stream of an HTTP/2 connection, in the part that is the same for both sides. What the peer sends is read as the text of
 /// an HTTP/1.1 message, and such text is written to it.
 ///
-/// Belongs to the loop of its connection, which it may outlive.
+/// Belongs to the loop of its connection. The two refer to each other until the stream is over.
 public class MultiplexedStream {
     /// The result of moving bytes.
     public enum Movement: Equatable, Sendable {
@@ -18,15 +18,13 @@ public class MultiplexedStream {
 
     /// The number of the stream; 0 until it has one.
     public internal(set) var id: Int32
-    private(set) weak var connection: MultiplexedConnection?
+    /// The connection; nil when it is lost.
+    private(set) var connection: MultiplexedConnection?
     /// Whether the head that precedes the body has come.
     var isHeadComplete = false
     /// How the body is written in the text.
     var framing = ReceivedFraming.none
-    /// Text for the reader.
-    let text: ByteBuffer
-    /// DATA that came and is not text yet. The window limits it.
-    private let data: ByteBuffer
+    private let buffers: StreamBuffers
     private var trailers: ByteBuffer?
     private var trailerSize = 0
     /// Whether the peer has ended its side.
@@ -60,18 +58,18 @@ public class MultiplexedStream {
     init(_ id: Int32, of connection: MultiplexedConnection) {
         self.id = id
         self.connection = connection
-        text = connection.takeBuffer()
-        data = connection.takeBuffer()
-        written = WrittenBody(text: connection.takeBuffer(), content: connection.takeBuffer())
+        buffers = connection.takeBuffers()
+        written = WrittenBody(text: buffers.written, content: buffers.content)
     }
 
-    deinit {
-        guard let connection else { return }
-        connection.give(text)
-        connection.give(data)
-        connection.give(written.text)
-        connection.give(written.content)
-    }
+    deinit { connection?.give(buffers) }
+
+    /// Text for the reader.
+    var text: ByteBuffer { buffers.text }
+    private var data: ByteBuffer { buffers.data }
+
+    /// Forgets the connection, which is lost.
+    func leave() { connection = nil }
 
     // MARK: - For the role
 
@@ -255,6 +253,30 @@ public class MultiplexedStream {
 
     /// The library has sent the end of the written message.
     func noteOutputSent() { isOutputSent = true }
+}
+
+/// The buffers of a stream. The connection keeps them for its next one.
+final class StreamBuffers {
+    /// Text for the reader.
+    let text = ByteBuffer(capacity: 512)
+    /// DATA that came and is not text yet. The window limits it.
+    let data = ByteBuffer(capacity: 64)
+    /// Text of the writer that was not read yet.
+    let written = ByteBuffer(capacity: 2048)
+    /// Content that waits to be sent.
+    let content = ByteBuffer(capacity: 2048)
+
+    private static let largest = 8 * 1024
+
+    /// Makes them empty.
+    /// - Returns: whether they are small enough to be kept.
+    func clear() -> Bool {
+        text.clear()
+        data.clear()
+        written.clear()
+        content.clear()
+        return text.capacity + data.capacity + written.capacity + content.capacity <= Self.largest
+    }
 }
 
 /// The errors by which a stream is reset (RFC 9113 section 7).

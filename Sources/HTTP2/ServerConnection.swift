@@ -42,8 +42,8 @@ public final class ServerConnection: MultiplexedConnection {
     /// Whether streams are open, or their responses wait to be sent.
     public var hasStreams: Bool { !streams.isEmpty }
 
-    /// The streams that have changed since the last call, in the order of their changes.
-    public func takeChanged() -> [RequestStream] { takeMarked(as: RequestStream.self) }
+    /// Takes the next stream that has changed, in the order of their changes; nil if there is none.
+    public func nextChanged() -> RequestStream? { nextMarked() as? RequestStream }
 
     /// Counts a request that was refused as malformed, like a stream that is reset for the client's fault.
     public func noteMalformed() { noteFault() }

@@ -99,6 +99,7 @@ struct WrittenBody {
 
     private func move(_ count: Int) {
         let (text, content) = (text, content)
+        if content.isEmpty, count == text.count { return content.swapContents(with: text) }
         content.append(text.readable.extracting(first: count))
         text.consume(count)
     }

@@ -6,14 +6,28 @@ import IO
 /// A stream of an HTTP/2 connection as the channel of the exchange or session that uses it. The owner of the connection
 /// calls `update` for each stream that has changed, and moves its bytes after `schedule`.
 open class MultiplexedChannel: StreamChannel {
-    private let multiplexed: MultiplexedStream
+    /// The stream; nil when it was released.
+    private var multiplexed: MultiplexedStream?
     private var isFault = false
 
     public init(over stream: MultiplexedStream, on loop: EventLoop) {
-        multiplexed = stream
         super.init(on: loop)
+        carry(stream)
+    }
+
+    /// Continues with that stream, after `leave`.
+    public final func carry(_ stream: MultiplexedStream) {
+        multiplexed = stream
         stream.owner = self
+        (hasPeerEnded, isBroken) = (false, false)
         update()
+    }
+
+    /// Closes the stream. The channel stays open, and may carry another.
+    public final func leave() {
+        multiplexed.take()?.release(asFault: isFault)
+        (isReadable, isWritable) = (false, false)
+        schedule()
     }
 
     /// Has the connection move the bytes of its streams, after the events of this batch.
@@ -24,6 +38,7 @@ open class MultiplexedChannel: StreamChannel {
 
     /// Takes over what has changed.
     public final func update() {
+        guard let multiplexed else { return }
         isReadable = multiplexed.isReadable
         isWritable = multiplexed.isWritable
         if multiplexed.isLost {
@@ -34,10 +49,10 @@ open class MultiplexedChannel: StreamChannel {
         }
     }
 
-    override public final func isAtEnd() -> Bool { isClosed || multiplexed.isAtEnd }
+    override public final func isAtEnd() -> Bool { multiplexed?.isAtEnd ?? true }
 
     override public final func tryRead(into buffer: ByteBuffer, limit: Int) -> Transfer {
-        if isClosed { return .failed(errno: EBADF) }
+        guard let multiplexed else { return .failed(errno: EBADF) }
         switch multiplexed.read(into: buffer, limit: limit) {
         case .moved(let count):
             isReadable = multiplexed.isReadable
@@ -52,7 +67,7 @@ open class MultiplexedChannel: StreamChannel {
     }
 
     override public final func tryWrite(from buffer: ByteBuffer, limit: Int) -> Transfer {
-        if isClosed { return .failed(errno: EBADF) }
+        guard let multiplexed else { return .failed(errno: EBADF) }
         switch multiplexed.write(from: buffer, limit: limit) {
         case .moved(let count):
             isWritable = multiplexed.isWritable
@@ -66,7 +81,7 @@ open class MultiplexedChannel: StreamChannel {
     }
 
     override public final func shutdownWrite() {
-        multiplexed.endOutput()
+        multiplexed?.endOutput()
         schedule()
     }
 
@@ -74,8 +89,7 @@ open class MultiplexedChannel: StreamChannel {
 
     override open func release() {
         super.release()
-        multiplexed.release(asFault: isFault)
-        schedule()
+        leave()
     }
 }
 

@@ -21,7 +21,7 @@ extension Socket: StreamBase {}
 /// that is announced.
 open class StreamChannel: Channel, StreamBase {
     /// Whether the peer has ended the stream, or it is lost, and everything before was read.
-    open func isAtEnd() -> Bool { isClosed || isBroken }
+    open func isAtEnd() -> Bool { true }
 
     /// Reads into `buffer` at most `limit` bytes.
     open func tryRead(into buffer: ByteBuffer, limit: Int) -> Transfer { .endOfStream }

@@ -12,7 +12,7 @@ struct HTTP2ClearTests {
         let port = FreePort.take()
         defer { FreePort.release(port) }
         var setting = AttacheProcess.Setting(threads: threads)
-        setting.files["users"] = try UsersLines.of("alice")
+        setting.files["users"] = try UsersLines.of("alice", "carol")
         if let clients { setting.clients = clients }
         try AttacheProcess.running("listen 127.0.0.1:\(port) \(listener)\n\(rules)", setting: setting) { proxy throws in
             try body(proxy, port)
@@ -90,6 +90,35 @@ struct HTTP2ClearTests {
             #expect(run.output == "407 200ok 200ok\n200ok 200ok\n", "\(run)")
             #expect(origin.messages.allSatisfy { $0["Proxy-Authorization"] == nil })
             #expect(try proxy.metric("attache_http2_streams_total") == 5)
+        }
+    }
+
+    /// A session serves one stream after the other, and nothing of one request is left for the next.
+    @Test(.enabled(if: isInstalled("node")))
+    func `each stream is the request of its own user`() throws {
+        let origin = try RecordingOrigin.answering()
+        let clients = "allow 127.0.0.0/8; authenticate basic; users file @/users"
+        try serving(clients: clients) { proxy, port throws in
+            let logins = ["alice", "carol"].map { user in
+                Data("\(user):\(Account.clientPassword)".utf8).base64EncodedString()
+            }
+            let script = """
+                const http2 = require('http2');
+                const session = http2.connect('http://127.0.0.1:\(port)');
+                const ask = login => new Promise(resolve => {
+                    const more = login ? { 'proxy-authorization': 'Basic ' + login } : {};
+                    const stream = session.request({ ':authority': 'localhost:\(origin.port)', ...more });
+                    stream.on('response', fields => { stream.resume(); stream.on('close', () => resolve(fields[':status'])); });
+                });
+                (async () => {
+                    for (const login of process.argv.slice(1)) console.log(await ask(login));
+                    session.close();
+                })();
+                """
+            let run = try Finished.run("node", ["-e", script, logins[0], "", logins[1], "", logins[0]], seconds: 90)
+            #expect(run.output == "200\n407\n200\n407\n200\n", "\(run)")
+            let users = { proxy.accessLogLines.map { line in ["alice", "carol"].first { line.contains($0) } } }
+            #expect(Wait.until { users() == ["alice", nil, "carol", nil, "alice"] }, "\(proxy.accessLog)")
         }
     }
 

@@ -5,6 +5,16 @@ import Testing
 
 @testable import HTTP2
 
+extension ServerConnection {
+    /// The streams that have changed since the last call.
+    func takeChanged() -> [RequestStream] { Array(sequence(state: self) { $0.nextChanged() }) }
+}
+
+extension ClientConnection {
+    /// The streams that have changed since the last call.
+    func takeChanged() -> [ResponseStream] { Array(sequence(state: self) { $0.nextChanged() }) }
+}
+
 /// The peer of a connection under test. Its frames are written by hand, and those that it gets are kept.
 class TestPeer {
     private let connection: MultiplexedConnection

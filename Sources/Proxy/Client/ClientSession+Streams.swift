@@ -54,6 +54,31 @@ extension ClientSession {
         conclude(run, after: .refused(Refusal(HTTPError(.client, defect))))
     }
 
+    /// Lets the session serve another stream of its connection, as a client of HTTP/1.1 makes several requests.
+    /// - Returns: false if it must end with its stream.
+    func park() -> Bool {
+        guard let carrier, case .multiplexed(let streams) = carrier.phase,
+            let channel = stream.channel as? ClientStream, channel.isOpen, !channel.isBroken,
+            callAlarm?.hasRung != true, !downstream.presence.hasLeft, !downstream.presence.isOver,
+            downstream.tunnel === carrier.downstream.tunnel
+        else { return false }
+        phase = .idle
+        callAlarm?.cancel()
+        callAlarm = nil
+        stream.rest(telling: self)
+        stream.setDeadline(after: nil)
+        channel.leave()
+        streams.park(self)
+        return true
+    }
+
+    /// Continues with the next stream.
+    func carryNext(_ next: RequestStream) {
+        guard let carrier, let channel = stream.channel as? ClientStream else { return }
+        login = carrier.login
+        channel.carryNext(next)
+    }
+
     /// Takes note of a request on a stream. A call of gRPC may have a deadline, which no wait of the proxy outlasts.
     func noteStream(_ exchange: Exchange) {
         exchange.request.note(.http2)

@@ -261,7 +261,13 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         if mayGoOn, speaksHTTP2 { return multiplex(after: run) }
         if mayGoOn, !exchange.inbound.isEmpty || stream.isReadable { return takeRequest(renewed(run)) }
         host.give(run)
-        if mayGoOn { awaitRequest() } else if lingers, carrier == nil { linger() } else { end() }
+        if mayGoOn {
+            awaitRequest()
+        } else if carrier == nil {
+            if lingers { linger() } else { end() }
+        } else if !goesOn || !park() {
+            end()
+        }
     }
 
     /// The exchange for the client's next request: after a reload, another one with the new policy.

@@ -2,10 +2,11 @@ import HTTP2
 import IO
 import Transport
 
-/// A stream of a client's HTTP/2 connection, as the channel of the session that serves it.
+/// A stream of a client's HTTP/2 connection, as the channel of the session that serves it. It carries one stream after the
+/// other.
 final class ClientStream: MultiplexedChannel {
-    private let stream: RequestStream
-    private weak var streams: ClientStreams?
+    private var stream: RequestStream
+    private let streams: ClientStreams
     /// The time when bytes moved last, or the stream began.
     private(set) var lastMove: LoopInstant
 
@@ -16,7 +17,14 @@ final class ClientStream: MultiplexedChannel {
         super.init(over: stream, on: loop)
     }
 
-    override func schedule() { streams?.schedule() }
+    /// Continues with the next stream, after `leave`.
+    func carryNext(_ stream: RequestStream) {
+        self.stream = stream
+        lastMove = unsafe loop.now
+        carry(stream)
+    }
+
+    override func schedule() { streams.schedule() }
 
     override func noteMove() {
         lastMove = unsafe loop.now

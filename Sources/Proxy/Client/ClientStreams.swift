@@ -16,8 +16,14 @@ import Upstream
 final class ClientStreams: SessionHost {
     private unowned let session: ClientSession
     private let host: any SessionHost
+    /// The streams of the client's address.
+    private let share: StreamCount.Share
     private let connection: ServerConnection
     private var sessions: [Int: ClientSession] = [:]
+    /// The sessions that serve no stream now. The next streams take them, the last one first.
+    private var parked: [ClientSession] = []
+    /// Frees the memory of parked sessions when the connection is idle.
+    private var trimming: Alarm?
     private var lastNumber = 0
     /// The streams whose requests are not begun, in their order.
     private var waiting: [RequestStream] = []
@@ -62,7 +68,9 @@ final class ClientStreams: SessionHost {
     /// The streams after which the client must connect again.
     private static let streamLimit = 100_000
     /// The bytes that are made for one write.
-    private static let pieceLimit = 32 * 1024
+    private static let pieceLimit = BufferPool.regular
+    /// The time until the memory that only streams need is freed.
+    private static let trimPause = Milliseconds.seconds(2)
 
     /// - Throws: `ServerConnection.OutOfMemory`
     init(of session: ClientSession) throws(ServerConnection.OutOfMemory) {
@@ -73,6 +81,7 @@ final class ClientStreams: SessionHost {
         settings.streams = UInt32(clamping: limit)
         settings.limits = session.host.policy.exchanges.limits.request
         connection = try ServerConnection(settings)
+        share = session.host.joinStreams(from: session.downstream.address)
         metrics.add(to: .http2Connections)
     }
 
@@ -83,7 +92,10 @@ final class ClientStreams: SessionHost {
     private var stream: ByteStream { session.stream }
 
     /// Whether no request is in progress.
-    var isIdle: Bool { sessions.isEmpty && waiting.isEmpty }
+    var isIdle: Bool { busy == 0 && waiting.isEmpty }
+
+    /// The number of sessions that serve a stream.
+    private var busy: Int { sessions.count - parked.count }
 
     /// Calls `advance` when the events of this batch are served.
     func schedule() {
@@ -118,7 +130,7 @@ final class ClientStreams: SessionHost {
 
     /// Tells the sessions what has changed on their streams.
     private func deliver() {
-        for changed in connection.takeChanged() {
+        while let changed = connection.nextChanged() {
             if let channel = changed.owner as? ClientStream {
                 channel.update()
                 channel.announce()
@@ -168,6 +180,7 @@ final class ClientStreams: SessionHost {
             // The end of a response may still wait for a slow client.
             if wait != .stream || hasWritten && connection.hasStreams {
                 session.noteRest()
+                trimLater()
                 stream.setDeadline(after: session.isSilent ? timeouts.head : timeouts.idle)
             }
             wait = .stream
@@ -186,15 +199,15 @@ final class ClientStreams: SessionHost {
             // A request whose stream was reset in the meantime costs nothing.
             guard !stream.isOver else { continue }
             begun += 1
-            guard sessions.count < limit else {
+            guard busy < limit else {
                 stream.refuse(with: .refused)
                 continue
             }
-            guard let shortage = host.beginStream(at: session.downstream.address) else {
+            guard let shortage = host.beginStream(in: share) else {
                 begin(stream)
                 continue
             }
-            guard host.displaceStream(shortage, at: session.downstream.address) else {
+            guard host.displaceStream(shortage, in: share) else {
                 stream.refuse(with: .refused)
                 continue
             }
@@ -205,13 +218,46 @@ final class ClientStreams: SessionHost {
     }
 
     private func begin(_ stream: RequestStream) {
+        if stream.defect != nil { connection.noteMalformed() }
+        if let carried = parked.popLast() {
+            carried.carryNext(stream)
+            return carried.begin(refusing: stream.defect)
+        }
         lastNumber += 1
         let channel = ClientStream(stream, of: self, on: loop)
         let carried = ClientSession(
             ByteStream(channel), from: session.peer, number: lastNumber, of: self, carriedBy: session)
         sessions[lastNumber] = carried
-        if stream.defect != nil { connection.noteMalformed() }
         carried.begin(refusing: stream.defect)
+    }
+
+    /// Keeps a session, whose stream is closed, for the next stream.
+    func park(_ carried: ClientSession) {
+        parked.append(carried)
+        host.endStream(in: share)
+    }
+
+    /// Frees the memory that only streams need, if the connection stays idle.
+    private func trimLater() {
+        if let trimming, !trimming.hasRung { return }
+        let alarm =
+            trimming
+            ?? Alarm(on: loop) { [unowned self] in
+                guard isIdle else { return }
+                endParked()
+                connection.trim()
+            }
+        trimming = alarm
+        alarm.set(after: Self.trimPause)
+    }
+
+    private func endParked() {
+        let ended = parked
+        parked = []
+        for carried in ended {
+            sessions[carried.number] = nil
+            carried.end()
+        }
     }
 
     /// The stream that has waited longest for the client; nil if none waits for it.
@@ -228,6 +274,8 @@ final class ClientStreams: SessionHost {
         connection.lose()
         waiting.removeAll()
         deliver()
+        endParked()
+        host.leaveStreams(share)
     }
 
     /// Tells the client that the connection ends, and closes it.
@@ -280,16 +328,18 @@ final class ClientStreams: SessionHost {
     func close(_ record: ExchangeRecord) { host.close(record) }
     func takeRestNumber() -> UInt64 { 0 }
     func noteFirstRequest() { session.noteRequest() }
-    func beginStream(at address: IPAddress?) -> StreamCount.Shortage? { host.beginStream(at: address) }
-    func displaceStream(_ shortage: StreamCount.Shortage, at address: IPAddress?) -> Bool {
-        host.displaceStream(shortage, at: address)
+    func joinStreams(from address: IPAddress?) -> StreamCount.Share { host.joinStreams(from: address) }
+    func leaveStreams(_ share: StreamCount.Share) { host.leaveStreams(share) }
+    func beginStream(in share: StreamCount.Share) -> StreamCount.Shortage? { host.beginStream(in: share) }
+    func displaceStream(_ shortage: StreamCount.Shortage, in share: StreamCount.Share) -> Bool {
+        host.displaceStream(shortage, in: share)
     }
-    func endStream(at address: IPAddress?) { host.endStream(at: address) }
+    func endStream(in share: StreamCount.Share) { host.endStream(in: share) }
     func noteFlood(_ excess: ServerConnection.Excess, at address: IPAddress?) { host.noteFlood(excess, at: address) }
 
     func forget(_ number: Int, at address: IPAddress?, isSilent: Bool) {
         guard sessions.removeValue(forKey: number) != nil else { return }
-        host.endStream(at: address)
+        host.endStream(in: share)
         schedule()
     }
 }

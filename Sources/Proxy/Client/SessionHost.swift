@@ -28,14 +28,17 @@ protocol SessionHost: AnyObject {
     /// Records a client's first request.
     func noteFirstRequest()
 
-    /// Counts a stream of an HTTP/2 connection.
+    /// Notes an HTTP/2 connection, which must leave at its end.
+    func joinStreams(from address: IPAddress?) -> StreamCount.Share
+    func leaveStreams(_ share: StreamCount.Share)
+    /// Counts a stream of such a connection.
     /// - Returns: the streams of which there are too many; nil if there is room.
-    func beginStream(at address: IPAddress?) -> StreamCount.Shortage?
+    func beginStream(in share: StreamCount.Share) -> StreamCount.Shortage?
     /// Ends the stream that has waited longest for its client, so that another gets its place soon.
-    /// - Parameter address: the client whose streams qualify if those of one address are too many.
+    /// - Parameter share: the client whose streams qualify if those of one address are too many.
     /// - Returns: false if none has waited long.
-    func displaceStream(_ shortage: StreamCount.Shortage, at address: IPAddress?) -> Bool
-    func endStream(at address: IPAddress?)
+    func displaceStream(_ shortage: StreamCount.Shortage, in share: StreamCount.Share) -> Bool
+    func endStream(in share: StreamCount.Share)
 
     /// Reports that the connection of a client was ended, because the client made it do useless work.
     func noteFlood(_ excess: ServerConnection.Excess, at address: IPAddress?)

@@ -3,18 +3,41 @@ import HTTP2
 
 /// The number of a loop's streams of HTTP/2 connections, in all and by client.
 struct StreamCount {
+    /// The streams of one address, for its connections.
+    final class Share {
+        let address: IPAddress?
+        fileprivate var connections = 0
+        fileprivate var streams = 0
+
+        fileprivate init(of address: IPAddress?) { self.address = address }
+    }
+
     private var all = 0
-    private var byAddress: [IPAddress?: Int] = [:]
+    private var shares: [IPAddress?: Share] = [:]
+
+    /// Notes a connection, which must leave at its end.
+    mutating func join(from address: IPAddress?) -> Share {
+        let share = shares[address] ?? Share(of: address)
+        shares[address] = share
+        share.connections += 1
+        return share
+    }
+
+    /// Ends a connection. Streams of it may go on.
+    mutating func leave(_ share: Share) {
+        share.connections -= 1
+        forget(share)
+    }
 
     /// Counts a stream.
     /// - Parameter limit: the number of streams. A quarter is for one address, so that no client takes the place of all
     ///   others.
     /// - Returns: the streams of which there are too many; nil if there is room.
-    mutating func begin(at address: IPAddress?, limit: Int) -> Shortage? {
+    mutating func begin(in share: Share, limit: Int) -> Shortage? {
         guard all < limit else { return .all }
-        guard byAddress[address, default: 0] < max(1, limit / 4) else { return .address }
+        guard share.streams < max(1, limit / 4) else { return .address }
         all += 1
-        byAddress[address, default: 0] += 1
+        share.streams += 1
         return nil
     }
 
@@ -25,10 +48,14 @@ struct StreamCount {
         case address
     }
 
-    mutating func end(at address: IPAddress?) {
-        guard let count = byAddress[address] else { return }
+    mutating func end(in share: Share) {
         all -= 1
-        byAddress[address] = count > 1 ? count - 1 : nil
+        share.streams -= 1
+        forget(share)
+    }
+
+    private mutating func forget(_ share: Share) {
+        if share.connections == 0, share.streams == 0 { shares[share.address] = nil }
     }
 }
 

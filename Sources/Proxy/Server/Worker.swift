@@ -131,13 +131,16 @@ final class Worker: SessionHost {
         return session.displace() ? .made : .underWay
     }
 
-    func beginStream(at address: IPAddress?) -> StreamCount.Shortage? {
-        streams.begin(at: address, limit: policy.exchanges.limits.exchanges)
+    func joinStreams(from address: IPAddress?) -> StreamCount.Share { streams.join(from: address) }
+    func leaveStreams(_ share: StreamCount.Share) { streams.leave(share) }
+
+    func beginStream(in share: StreamCount.Share) -> StreamCount.Shortage? {
+        streams.begin(in: share, limit: policy.exchanges.limits.exchanges)
     }
 
-    func displaceStream(_ shortage: StreamCount.Shortage, at address: IPAddress?) -> Bool {
+    func displaceStream(_ shortage: StreamCount.Shortage, in share: StreamCount.Share) -> Bool {
         guard loop.now >= nextDisplacement else { return false }
-        let owners = sessions.values.filter { shortage == .all || $0.downstream.address == address }
+        let owners = sessions.values.filter { shortage == .all || $0.downstream.address == share.address }
         let longest = owners.compactMap(\.longestStream).min { $0.lastMove < $1.lastMove }
         guard let longest, loop.now >= longest.lastMove + Self.streamPatience else {
             nextDisplacement = loop.now + Self.displacementPause
@@ -147,7 +150,7 @@ final class Worker: SessionHost {
         return true
     }
 
-    func endStream(at address: IPAddress?) { streams.end(at: address) }
+    func endStream(in share: StreamCount.Share) { streams.end(in: share) }
 
     func noteFlood(_ excess: ServerConnection.Excess, at address: IPAddress?) {
         guard floodReport == .zero || loop.now >= floodReport + .seconds(60) else { return }

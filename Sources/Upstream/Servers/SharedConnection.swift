@@ -67,7 +67,7 @@ public final class SharedConnection: ChannelObserver {
     /// The limit of tunnels at once, which a connection with a parent carries. Most of them rest.
     private static let tunnelLimit = 1000
     /// The bytes that are made for one write.
-    private static let pieceLimit = 32 * 1024
+    private static let pieceLimit = BufferPool.regular
 
     /// - Parameter carrier: a connection on which TLS has agreed on HTTP/2.
     /// - Throws: `ServerConnection.OutOfMemory`
@@ -181,7 +181,7 @@ public final class SharedConnection: ChannelObserver {
 
     /// Tells the exchanges what has changed on their streams.
     private func deliver() {
-        for changed in connection.takeChanged() {
+        while let changed = connection.nextChanged() {
             guard let channel = changed.owner as? OriginStream else { continue }
             channel.update()
             channel.announce()

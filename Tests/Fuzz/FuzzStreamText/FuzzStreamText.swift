@@ -75,7 +75,7 @@ private func checkRequest(_ fields: [FieldBytes], _ ends: Bool) {
     guard let server = try? ServerConnection(.init(form: .origin)) else { return }
     let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0]
     server.receive((preface + headers(fields, ends: ends)).span, at: time)
-    guard let stream = server.takeChanged().first, stream.isComplete, stream.defect == nil, !stream.isLost else {
+    guard let stream = server.nextChanged(), stream.isComplete, stream.defect == nil, !stream.isLost else {
         return
     }
     let text = read(stream)

@@ -1,0 +1,52 @@
+/// The open streams of a connection by their numbers. The numbers grow, so that a number's low bits give its place: most often
+/// no other stream has it.
+struct StreamTable {
+    /// At most half of the places are taken.
+    private var places = [MultiplexedStream?](repeating: nil, count: 16)
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+    var all: [MultiplexedStream] { places.compactMap { $0 } }
+
+    private var mask: Int { places.count - 1 }
+    private func home(of id: Int32) -> Int { Int(id >> 1) & mask }
+
+    /// The place of the stream with that number, or the free one where the search for it ends.
+    private func place(of id: Int32) -> Int {
+        var place = home(of: id)
+        while let stream = places[place], stream.id != id { place = (place + 1) & mask }
+        return place
+    }
+
+    subscript(id: Int32) -> MultiplexedStream? { places[place(of: id)] }
+
+    mutating func insert(_ stream: MultiplexedStream) {
+        if 2 * (count + 1) > places.count {
+            let streams = all
+            places = [MultiplexedStream?](repeating: nil, count: 2 * places.count)
+            for stream in streams { places[place(of: stream.id)] = stream }
+        }
+        let place = place(of: stream.id)
+        if places[place] == nil { count += 1 }
+        places[place] = stream
+    }
+
+    mutating func remove(_ id: Int32) -> MultiplexedStream? {
+        var hole = place(of: id)
+        guard let removed = places[hole] else { return nil }
+        count -= 1
+        // A later stream whose search passes the hole moves into it.
+        var next = (hole + 1) & mask
+        while let stream = places[next] {
+            if (next &- home(of: stream.id)) & mask >= (next &- hole) & mask {
+                places[hole] = stream
+                hole = next
+            }
+            next = (next + 1) & mask
+        }
+        places[hole] = nil
+        return removed
+    }
+
+    mutating func removeAll() { self = StreamTable() }
+}

@@ -51,6 +51,19 @@ struct HTTP2OriginTests {
         }
     }
 
+    @Test(.enabled(if: HTTP2Origin.Kind.nghttpd.isInstalled))
+    func `Via says that a server without TLS has answered by HTTP 2`() throws {
+        let (folder, port) = (Scratch.folder("h2-clear"), FreePort.take())
+        try Scratch.write("this is clear\n", to: folder + "/any")
+        let server = try Subprocess("nghttpd", ["--no-tls", "-a", "127.0.0.1", "-d", folder, "\(port)"])
+        try Socket.awaitListener(on: port, of: server)
+        try AttacheProcess.running("route 127.0.0.1 { intercept }") { proxy throws in
+            let fetched = try proxy.get("http://127.0.0.1:\(port)/any", "-p", "--http2-prior-knowledge")
+            #expect(fetched.text == "this is clear\n", "\(fetched)")
+            #expect(fetched["via"]?.contains("2 attache-") == true, "\(fetched)")
+        }
+    }
+
     @Test func `Digest is answered on streams of one connection`() throws {
         let origin = try HTTP2Origin(.apache)
         try AttacheProcess.visitingZoo(Self.digest) { proxy throws in

@@ -32,7 +32,7 @@ struct HTTP2RelayTests {
         return lines.joined(separator: "\r\n")
     }
 
-    /// Runs a proxy of ours with a listener with TLS, which asks its clients for a login.
+    /// Runs a second proxy, with a listener with TLS, as the parent.
     private func hosting(
         _ clients: String, files: [String: String], listener: String = "", rules: String = "route * { tunnel }\n",
         _ body: (AttacheProcess, _ port: UInt16) throws -> Void
@@ -138,6 +138,7 @@ struct HTTP2RelayTests {
             try wire.send("hello")
             #expect(try wire.readResponse(to: "POST").text == "ok")
             #expect(origin.contents.map(\.text) == ["hello"])
+            #expect(parent.lines == ["2.0 1 none POST http /"])
         }
     }
 
@@ -326,6 +327,7 @@ struct HTTP2RelayTests {
             try tunnel.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             #expect(try tunnel.readResponse().status == 401)
             #expect(try connections(of: proxy) == 1)
+            #expect(try proxy.metric("attache_upstream_http2_streams_total") == 204)
             #expect(guarded.wrong == 0)
             tunnel.close()
         }

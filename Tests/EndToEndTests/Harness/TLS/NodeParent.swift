@@ -37,7 +37,7 @@ final class NodeParent: Sendable {
         try Socket.awaitListener(on: port, of: child)
     }
 
-    /// What it was asked for: version, connection, whether an answer to its challenge came, method, scheme and path.
+    /// A line for each stream or request: version, connection, whether an answer to a challenge came, method, scheme and path.
     var lines: [String] { child.output.split(separator: "\n").map(String.init) }
     /// The number of HTTP/2 connections on which it was asked.
     var sessions: Int { Set(lines.filter { $0.hasPrefix("2.0") }.map { $0.split(separator: " ")[1] }).count }

@@ -1,8 +1,8 @@
 import Bytes
 import HTTP
 
-/// Reads the head of a request, which the code for HTTP/1.1 writes for an origin server, and names the fields of its
-/// HEADERS (RFC 9113 section 8.3.1). A fault of this text is ours.
+/// Reads the head of a request, which the code for HTTP/1.1 writes for an origin server or a parent, and names the fields of
+/// its HEADERS (RFC 9113 section 8.3.1). A fault of this text is ours.
 struct WrittenRequest {
     /// The part of the text that was found.
     enum Part {
@@ -33,10 +33,11 @@ struct WrittenRequest {
     }
 
     /// Adds the fields of HEADERS to `fields`: those of the head, without the ones that belong to a connection.
+    /// - Parameter scheme: the scheme of a target in origin-form. The absolute-form, which parents get, has its own.
     func add(to fields: inout SentFields, of body: WrittenBody, scheme: String, secretNames: [String]) {
         let bytes = body.text.readable
         fields.add(":method", bytes.extracting(head.methodName))
-        if !asksForTunnel { fields.add(":scheme", scheme.utf8Span.span) }
+        if !asksForTunnel { fields.add(":scheme", (head.target.scheme == .http ? "http" : scheme).utf8Span.span) }
         if let authority = head.authority { fields.add(":authority", bytes.extracting(authority.text)) }
         if !asksForTunnel {
             let path = ByteBuffer(capacity: 256)

@@ -4,108 +4,6 @@ import Testing
 
 /// Parents that choose HTTP/2 in their TLS handshake: tunnels are streams of a connection that all clients share.
 struct HTTP2ParentTests {
-    /// A parent of Node, which speaks HTTP/2, and HTTP/1.1 to clients that ask for it. It prints a line for each CONNECT.
-    private final class NodeParent: Sendable {
-        enum Mode: String, Sendable {
-            case open
-            /// It wants a password.
-            case login
-            /// It refuses each second stream unprocessed.
-            case refuse
-            /// It wants HTTP/1.1.
-            case old
-            /// It ends a connection in order after forty tunnels.
-            case rolling
-        }
-
-        let port = FreePort.take()
-        private let child: Subprocess
-
-        init(_ mode: Mode) throws {
-            let folder = Scratch.folder("h2-parent")
-            let identity = try ServerIdentity(
-                Hierarchy.shared().issuing.issue(CertificateTerms(host: HTTP2Origin.host)))
-            try Scratch.write(Self.script, to: folder + "/parent.js")
-            let login = Data("\(Account.user):\(Account.password)".utf8).base64EncodedString()
-            child = try Subprocess(
-                "node", [folder + "/parent.js", "\(port)", identity.chain, identity.leaf.key, mode.rawValue, login],
-                directory: folder)
-            try Socket.awaitListener(on: port, of: child)
-        }
-
-        /// The tunnels that were asked for: version, connection, and whether a password came.
-        var lines: [String] { child.output.split(separator: "\n").map(String.init) }
-        /// The number of HTTP/2 connections on which tunnels were asked for.
-        var sessions: Int { Set(lines.filter { $0.hasPrefix("2.0") }.map { $0.split(separator: " ")[1] }).count }
-
-        private static let script = """
-            const fs = require('fs'), http2 = require('http2'), net = require('net');
-            const [port, chain, key, mode, login] = process.argv.slice(2);
-            const server = http2.createSecureServer({ cert: fs.readFileSync(chain), key: fs.readFileSync(key),
-                allowHTTP1: true, maxSessionMemory: 500, settings: { maxConcurrentStreams: 1000 } });
-            let sessions = 0, refused = 0;
-            server.on('sessionError', () => {});
-            server.on('session', session => {
-                session.number = ++sessions;
-                session.served = 0;
-                session.on('error', () => {});
-            });
-            const word = fields => fields['proxy-authorization'] ? 'login' : 'none';
-            const isAdmitted = fields => mode !== 'login' || fields['proxy-authorization'] === 'Basic ' + login;
-            const connect = (authority, opened, failed) => {
-                const socket = net.connect({ host: '127.0.0.1', port: Number(authority.split(':').pop()), allowHalfOpen: true },
-                    () => opened(socket));
-                socket.on('error', failed);
-                return socket;
-            };
-            server.on('stream', (stream, head) => {
-                stream.on('error', () => {});
-                console.log(`2.0 ${stream.session.number} ${word(head)} ${head[':method']} ${head[':scheme']} ${head[':path']}`);
-                if (!isAdmitted(head)) {
-                    stream.respond({ ':status': 407, 'proxy-authenticate': 'Basic realm="up"' });
-                    return stream.end('log in');
-                }
-                if (mode === 'refuse' && refused++ % 2 === 0) return stream.close(7);
-                if (mode === 'old') return stream.close(13);
-                if (mode === 'rolling' && ++stream.session.served === 40) stream.session.close();
-                const socket = connect(head[':authority'], socket => {
-                    stream.respond({ ':status': 200 });
-                    socket.pipe(stream);
-                    stream.pipe(socket);
-                }, () => stream.close(10));
-                stream.on('close', () => socket.destroy());
-            });
-            server.on('connect', (request, client) => {
-                client.on('error', () => {});
-                console.log(`1.1 0 ${word(request.headers)}`);
-                if (!isAdmitted(request.headers)) {
-                    return client.end('HTTP/1.1 407 No\\r\\nProxy-Authenticate: Basic realm="up"\\r\\nContent-Length: 0\\r\\n\\r\\n');
-                }
-                const socket = connect(request.url, socket => {
-                    client.write('HTTP/1.1 200 OK\\r\\n\\r\\n');
-                    socket.pipe(client);
-                    client.pipe(socket);
-                }, () => client.destroy());
-                client.on('close', () => socket.destroy());
-            });
-            server.listen(Number(port), '127.0.0.1');
-            """
-    }
-
-    private static let isInstalled = (try? Spawn.executable("node")) != nil
-    private static let account = "credential web { user \(Account.user); password file @/password }\n"
-    private static let challenge = "\(account)challenge { proxy yes; host \(HTTP2Origin.host); use web }\n"
-
-    /// Runs a proxy whose requests go through the parent at that port.
-    private func passing(
-        _ port: UInt16, rules: String = "", words: String = "", password: String = Account.password,
-        _ body: (AttacheProcess) throws -> Void
-    ) throws {
-        let parent = "parent up { https \(HTTP2Origin.host):\(port) }\nroute * { via up; \(words) }\n"
-        let setting = AttacheProcess.Setting(threads: 1, files: ["password": password + "\n"])
-        try AttacheProcess.visitingZoo(rules + parent, setting: setting, body)
-    }
-
     private func connections(of proxy: AttacheProcess) throws -> Int {
         try proxy.metric("attache_upstream_http2_connections_total")
     }
@@ -128,10 +26,10 @@ struct HTTP2ParentTests {
         return wire
     }
 
-    @Test(.enabled(if: isInstalled))
+    @Test(.enabled(if: NodeParent.isInstalled))
     func `tunnels share a connection, and the parent's 407 is answered on it`() throws {
         let parent = try NodeParent(.login)
-        try passing(parent.port, rules: Self.challenge) { proxy throws in
+        try AttacheProcess.passing(through: parent.port, rules: NodeParent.challenge) { proxy throws in
             #expect(try fetch(1, through: proxy) == [200])
             let statuses = try fetch(200, through: proxy)
             #expect(statuses.count == 200 && statuses.allSatisfy { $0 == 200 }, "\(statuses)")
@@ -143,48 +41,48 @@ struct HTTP2ParentTests {
         }
     }
 
-    @Test(.enabled(if: isInstalled), arguments: ["no", "clients", "origins", "yes"])
+    @Test(.enabled(if: NodeParent.isInstalled), arguments: ["no", "clients", "origins", "yes"])
     func `a route may say that parents are asked by HTTP 1.1`(word: String) throws {
         let parent = try NodeParent(.open)
-        try passing(parent.port, words: "http2 \(word)") { proxy throws in
+        try AttacheProcess.passing(through: parent.port, words: "http2 \(word)") { proxy throws in
             #expect(try fetch(3, through: proxy) == [200, 200, 200])
             let version = word == "no" || word == "clients" ? "1.1" : "2.0"
             #expect(parent.lines.count == 3 && parent.lines.allSatisfy { $0.hasPrefix(version) }, "\(parent.lines)")
         }
     }
 
-    @Test(.enabled(if: isInstalled))
+    @Test(.enabled(if: NodeParent.isInstalled))
     func `a rule that names NTLM for the parent wants HTTP 1.1`() throws {
         let parent = try NodeParent(.login)
         let rule = "challenge { proxy yes; host \(HTTP2Origin.host); method ntlm basic; use web }\n"
-        try passing(parent.port, rules: Self.account + rule) { proxy throws in
+        try AttacheProcess.passing(through: parent.port, rules: NodeParent.account + rule) { proxy throws in
             #expect(try fetch(3, through: proxy) == [200, 200, 200])
             #expect(parent.lines.allSatisfy { $0.hasPrefix("1.1") }, "\(parent.lines)")
         }
     }
 
-    @Test(.enabled(if: isInstalled))
+    @Test(.enabled(if: NodeParent.isInstalled))
     func `a tunnel that was refused unprocessed is asked for again`() throws {
         let parent = try NodeParent(.refuse)
-        try passing(parent.port) { proxy throws in
+        try AttacheProcess.passing(through: parent.port) { proxy throws in
             for _ in 1...6 { #expect(try fetch(1, through: proxy) == [200]) }
             #expect(parent.lines.count == 12, "\(parent.lines)")
         }
     }
 
-    @Test(.enabled(if: isInstalled))
+    @Test(.enabled(if: NodeParent.isInstalled))
     func `a parent that wants HTTP 1.1 for tunnels gets it, and is not asked again`() throws {
         let parent = try NodeParent(.old)
-        try passing(parent.port) { proxy throws in
+        try AttacheProcess.passing(through: parent.port) { proxy throws in
             for _ in 1...3 { #expect(try fetch(1, through: proxy) == [200]) }
             #expect(parent.lines.map { $0.prefix(3) } == ["2.0", "1.1", "1.1", "1.1"], "\(parent.lines)")
         }
     }
 
-    @Test(.enabled(if: isInstalled))
+    @Test(.enabled(if: NodeParent.isInstalled))
     func `a parent that closes its connections in order loses no tunnel`() throws {
         let parent = try NodeParent(.rolling)
-        try passing(parent.port) { proxy throws in
+        try AttacheProcess.passing(through: parent.port) { proxy throws in
             #expect(try fetch(1, through: proxy) == [200])
             let statuses = try fetch(200, through: proxy)
             #expect(statuses.count == 200 && statuses.allSatisfy { $0 == 200 }, "\(statuses)")
@@ -192,7 +90,7 @@ struct HTTP2ParentTests {
         }
     }
 
-    @Test(.enabled(if: isInstalled))
+    @Test(.enabled(if: NodeParent.isInstalled))
     func `each side of a tunnel ends alone`() throws {
         let parent = try NodeParent(.open)
         let last = try RecordingOrigin { connection in
@@ -205,7 +103,7 @@ struct HTTP2ParentTests {
             rest.body = try connection.wire.readToEnd()
             connection.record(content: rest)
         }
-        try passing(parent.port) { proxy throws in
+        try AttacheProcess.passing(through: parent.port) { proxy throws in
             let wire = try tunnel(to: last.port, through: proxy)
             let large = [UInt8](repeating: 120, count: 300_000)
             try wire.send(large)
@@ -222,12 +120,12 @@ struct HTTP2ParentTests {
         }
     }
 
-    @Test(.enabled(if: isInstalled))
+    @Test(.enabled(if: NodeParent.isInstalled))
     func `a tunnel that the parent cannot open is a 502`() throws {
         let parent = try NodeParent(.open)
         let nobody = FreePort.take()
         defer { FreePort.release(nobody) }
-        try passing(parent.port) { proxy throws in
+        try AttacheProcess.passing(through: parent.port) { proxy throws in
             let wire = try Wire(to: proxy.port)
             try wire.send("CONNECT 127.0.0.1:\(nobody) HTTP/1.1\r\nHost: a\r\n\r\n")
             let response = try wire.readResponse()
@@ -236,11 +134,11 @@ struct HTTP2ParentTests {
         }
     }
 
-    @Test(.enabled(if: isInstalled && HTTP2Origin.Kind.nginx.isInstalled))
+    @Test(.enabled(if: NodeParent.isInstalled && HTTP2Origin.Kind.nginx.isInstalled))
     func `streams to an origin go in a tunnel that is a stream`() throws {
         let parent = try NodeParent(.open)
         let origin = try HTTP2Origin(.nginx)
-        try passing(parent.port, words: "upgrade; intercept") { proxy throws in
+        try AttacheProcess.passing(through: parent.port, words: "upgrade; intercept") { proxy throws in
             #expect(try proxy.get(origin.url()).text == "this is h2\n")
             let statuses = try Parallel.fetch(100, origin.url(), through: proxy)
             #expect(statuses.count == 100 && statuses.allSatisfy { $0 == 200 }, "\(statuses)")
@@ -264,7 +162,8 @@ struct HTTP2ParentTests {
         setting.clients = "allow 127.0.0.0/8; authenticate basic; users file @/users"
         let listener = "listen 127.0.0.1:\(port) tls certificate @/proxy.pem key @/proxy.key\n"
         try AttacheProcess.visitingZoo(listener + "route * { tunnel }\n", setting: setting) { parent throws in
-            try passing(port, rules: Self.challenge, password: Account.clientPassword) { proxy throws in
+            try AttacheProcess.passing(through: port, rules: NodeParent.challenge, password: Account.clientPassword) {
+                proxy throws in
                 #expect(try fetch(1, through: proxy) == [200])
                 let statuses = try fetch(200, through: proxy)
                 #expect(statuses.count == 200 && statuses.allSatisfy { $0 == 200 }, "\(statuses)")
@@ -277,25 +176,15 @@ struct HTTP2ParentTests {
     }
 
     /// nghttpx passes CONNECT on to a proxy of HTTP/1.1, which is ours.
-    @Test(.enabled(if: (try? Spawn.executable("nghttpx")) != nil))
+    @Test(.enabled(if: HTTP2Relay.has("nghttpx")))
     func `nghttpx is the parent`() throws {
-        let port = FreePort.take()
-        defer { FreePort.release(port) }
-        let folder = Scratch.folder("nghttpx")
-        let identity = try ServerIdentity(Hierarchy.shared().issuing.issue(CertificateTerms(host: HTTP2Origin.host)))
         var setting = AttacheProcess.Setting(threads: 1, files: ["users": try UsersLines.of(Account.user)])
         setting.clients = "allow 127.0.0.0/8; authenticate basic; users file @/users"
         try AttacheProcess.visitingZoo("route * { tunnel }\n", setting: setting) { behind throws in
-            let nghttpx = try Subprocess(
-                "nghttpx",
-                [
-                    // Its default is 8 tunnels to a host.
-                    "--http2-proxy", "--no-ocsp", "--backend-connections-per-host=1000", "--frontend=127.0.0.1,\(port)",
-                    "--backend=127.0.0.1,\(behind.port)",
-                    "--conf=/dev/null", "--errorlog-file=\(folder)/error.log", identity.leaf.key, identity.chain,
-                ], directory: folder)
-            try Socket.awaitListener(on: port, of: nghttpx)
-            try passing(port, rules: Self.challenge, password: Account.clientPassword) { proxy throws in
+            let nghttpx = try HTTP2Relay(.nghttpx(behind.port))
+            try AttacheProcess.passing(
+                through: nghttpx.port, rules: NodeParent.challenge, password: Account.clientPassword
+            ) { proxy throws in
                 #expect(try fetch(1, through: proxy) == [200])
                 let statuses = try fetch(100, through: proxy)
                 #expect(statuses.count == 100 && statuses.allSatisfy { $0 == 200 }, "\(statuses)")

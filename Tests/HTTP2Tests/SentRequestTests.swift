@@ -47,6 +47,15 @@ struct SentRequestTests {
         #expect(fields?.dropFirst() == [":scheme: http", ":authority: a.test", ":path: \(path)"])
     }
 
+    /// A parent by TLS is asked for servers without it (section 8.3.1).
+    @Test(arguments: [("http", "http"), ("HTTP", "http"), ("https", "https")])
+    func `an absolute URL has its own scheme and authority`(scheme: String, sent: String) throws {
+        let server = try TestServer()
+        _ = server.request("GET \(scheme)://b.test:81/p HTTP/1.1\r\nHost: a.test\r\n\r\n", scheme: .https)
+        let fields = server.frames(of: 1).first?.fields
+        #expect(fields == [":method: GET", ":scheme: \(sent)", ":authority: b.test:81", ":path: /p"])
+    }
+
     @Test func `a chunked body is DATA, and its trailers HEADERS`() throws {
         let server = try TestServer()
         let stream = server.client.open(scheme: .https)

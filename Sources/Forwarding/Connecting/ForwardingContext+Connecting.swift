@@ -65,7 +65,8 @@ extension ForwardingContext {
 
     private var dialer: Dialer { downstream.dialer(for: policy, in: exchange.record.trace) }
 
-    /// - Parameter offeringHTTP2: whether the origin may choose HTTP/2. The caller then shares the connection.
+    /// - Parameter offeringHTTP2: whether the server that gets the request may choose HTTP/2. The caller then shares the
+    ///   connection.
     /// - Throws: the refusal for the client; the record then has the problems that were found.
     public func openConnection(offeringHTTP2: Bool = false) async throws(Refusal) -> OriginConnection {
         let started = downstream.loop.now
@@ -147,7 +148,7 @@ extension ForwardingContext {
             // The parent may refuse a certificate when the request has already been sent.
             if parent.origin.maySeeIdentity(by: policy.rules) { exchange.body.keepCopy(in: room) }
             return try await ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
-                .connect(under: terms, resuming: resuming)
+                .connect(under: terms, resuming: resuming, offeringHTTP2: offersHTTP2)
         case .tunnelled(let parent):
             let tunnel = try await ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
                 .openTunnel(to: destination, resuming: resuming)
@@ -188,34 +189,84 @@ extension ForwardingContext {
 
     // MARK: - HTTP/2
 
-    /// Whether the exchange may use HTTP/2 with the origin. Not a login, which belongs to a connection, and not an upgrade. The
-    /// proxy's own requests are few. Without TLS, the client must know that the origin speaks it.
+    /// Whether the exchange may use HTTP/2 with the server that gets its requests: the origin, or a parent. Not for a login,
+    /// which belongs to a connection, and not for an upgrade. The proxy's own requests are few, but may use the tunnels.
+    /// Without TLS, the client must know that the origin speaks it.
     public var offersHTTP2: Bool {
-        guard origin.isSecure || downstream.tunnel?.hasPriorKnowledge == true, destination.route.http2.isForOrigins,
-            exchange.own == nil, exchange.probe == nil,
-            exchange.way.relay == nil, exchange.request.upgrade == nil, !exchange.needsHTTP11
+        let peer = exchange.way.peer(of: origin)
+        guard peer.isSecure || downstream.tunnel?.hasPriorKnowledge == true && !peer.isProxy,
+            destination.route.http2.isForOrigins, exchange.probe == nil, !exchange.needsHTTP11,
+            exchange.opensTunnel || mayBeStream
         else { return false }
         let (version, parentVersion) = exchange.credentials.challenges?.loginVersions ?? (nil, nil)
-        return version == nil && parentVersion == nil && !exchange.bringsOwnLogin && !origin.namesLogin(by: rules)
-            && !origin.streams.needsHTTP11(at: downstream.loop.now)
+        return version == nil && parentVersion == nil && !peer.namesLogin(by: rules)
+            && !peer.streams.needsHTTP11(at: downstream.loop.now)
+    }
+
+    /// Whether a stream can carry the request, which is no CONNECT of our own. A parent is asked for `ftp` by HTTP/1.1: few
+    /// know that scheme on a stream, and this proxy does not.
+    private var mayBeStream: Bool {
+        exchange.own == nil && exchange.request.upgrade == nil && origin.scheme != .ftp && !exchange.bringsOwnLogin
+            && !origin.namesLogin(by: rules)
     }
 
     /// Whether later requests may use a connection of this exchange.
     private var isCurrent: Bool { policy === downstream.upstreams.policy && !downstream.upstreams.isDraining }
 
+    /// Takes an idle connection or a stream on a path with a parent.
+    func takeByParent() -> Bool {
+        let peer = exchange.way.peer(of: origin)
+        if peer.isProxy, takeStream(of: peer) { return true }
+        guard let connection = peer.takeIdle(under: terms) else { return false }
+        attach(connection, isReused: true)
+        return true
+    }
+
+    /// Takes a stream of a connection with that server, if the request goes to it.
+    func takeStream(of server: UpstreamServer) -> Bool {
+        guard server === exchange.way.peer(of: origin), server.mayShare, offersHTTP2,
+            let stream = server.streams.take(under: terms)
+        else { return false }
+        attach(stream.connection, isReused: stream.isReused)
+        noteClearHTTP2()
+        return true
+    }
+
     /// Connects by the path that the request takes.
     /// - Parameter isNew: whether an existing connection will not do.
     public func connect(isNew: Bool) async throws(Refusal) {
-        guard offersHTTP2 else { return attach(try await openConnection(), isReused: false) }
+        try await connect(isNew: isNew) { (offersHTTP2: Bool) async throws(Refusal) in
+            try await openConnection(offeringHTTP2: offersHTTP2)
+        }
+        if exchange.record.upstream == .none { exchange.record.upstream = .reused }
+    }
+
+    /// Connects to the parent that is to open a tunnel.
+    func connectForTunnel(resuming: Bool) async throws(Refusal) {
+        guard let parent = exchange.way.relay else { return }
+        let connector = ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
+        let (identities, terms) = (exchange.credentials.beginIdentities(), terms)
+        try await connect(isNew: false) { (offersHTTP2: Bool) async throws(Refusal) in
+            try await identities.connect(for: downstream) { () async throws(Refusal) in
+                try await connector.connect(under: terms, resuming: resuming, offeringHTTP2: offersHTTP2)
+            }
+        }
+    }
+
+    /// Makes a connection, or takes a stream of one that others use.
+    /// - Parameter make: makes a connection. It gets whether the server may choose HTTP/2.
+    private func connect(
+        isNew: Bool, _ make: (Bool) async throws(Refusal) -> OriginConnection
+    ) async throws(Refusal) {
+        guard offersHTTP2 else { return attach(try await make(false), isReused: false) }
         let wish = SharedConnections.Wish(
             under: terms, isNew: isNew || !isCurrent, mayBeShared: isCurrent, within: policy.timeouts.connect,
             responses: policy.limits.response)
-        let made = try await origin.streams.connect(wish, on: downstream.loop) { () async throws(Refusal) in
-            try await openConnection(offeringHTTP2: true)
+        let made = try await exchange.way.peer(of: origin).streams.connect(wish, on: downstream.loop) {
+            () async throws(Refusal) in try await make(true)
         }
         attach(made.connection, isReused: made.isReused)
         noteClearHTTP2()
-        if exchange.record.upstream == .none { exchange.record.upstream = .reused }
     }
 
     /// Keeps a connection that no request uses yet.
@@ -223,37 +274,6 @@ extension ForwardingContext {
         guard connection.speaksHTTP2 else { return connection.rest(for: ResponseRelay.keptFor) }
         origin.streams.keep(
             connection, responses: policy.limits.response, isCurrent: isCurrent, on: downstream.loop)
-    }
-
-    /// Connects to the parent that is to open a tunnel, or takes a stream of a connection that other tunnels use.
-    func connectForTunnel(resuming: Bool) async throws(Refusal) {
-        guard let parent = exchange.way.relay else { return }
-        let offersHTTP2 = offersHTTP2(to: parent.origin)
-        let connector = ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
-        let identities = exchange.credentials.beginIdentities()
-        let terms = terms
-        let make = { () async throws(Refusal) -> OriginConnection in
-            try await identities.connect(for: downstream) { () async throws(Refusal) in
-                try await connector.connect(under: terms, resuming: resuming, offeringHTTP2: offersHTTP2)
-            }
-        }
-        guard offersHTTP2 else { return attach(try await make(), isReused: false) }
-        var wish = SharedConnections.Wish(
-            under: terms, isNew: !isCurrent, mayBeShared: isCurrent, within: policy.timeouts.connect,
-            responses: policy.limits.response)
-        wish.isForTunnel = true
-        let made = try await parent.origin.streams.connect(wish, on: downstream.loop, make)
-        attach(made.connection, isReused: made.isReused)
-    }
-
-    /// Whether a tunnel through the parent may be a stream of HTTP/2. Not with a login, which belongs to a connection.
-    private func offersHTTP2(to parent: UpstreamServer) -> Bool {
-        guard parent.isSecure, destination.route.http2.isForOrigins, exchange.probe == nil, !exchange.needsHTTP11 else {
-            return false
-        }
-        let (version, parentVersion) = exchange.credentials.challenges?.loginVersions ?? (nil, nil)
-        return version == nil && parentVersion == nil && !parent.namesLogin(by: rules)
-            && !parent.streams.needsHTTP11(at: downstream.loop.now)
     }
 }
 

@@ -107,22 +107,17 @@ public struct ForwardingContext {
         guard mayReuse, policy === downstream.upstreams.policy else { return false }
         if takeLogin(version, atParent: parentVersion) { return true }
         if version != nil || parentVersion != nil { return false }
-        if origin.mayShare, offersHTTP2, let stream = origin.streams.take(under: terms) {
-            attach(stream.connection, isReused: stream.isReused)
-            noteClearHTTP2()
-        } else {
-            guard let connection = takeIdle() else { return false }
-            attach(connection, isReused: true)
-        }
+        guard origin.mayShare && takeStream(of: origin) || takeIdle() else { return false }
         exchange.record.upstream = .reused
         return true
     }
 
-    private func takeIdle() -> OriginConnection? {
-        if destination.hops.isEmpty {
-            return origin.takeIdle(under: origin.isSecure || destination.address != nil ? terms : .plain)
-        }
-        return exchange.way.peer(of: origin).takeIdle(under: terms)
+    private func takeIdle() -> Bool {
+        guard destination.hops.isEmpty else { return takeByParent() }
+        let terms = origin.isSecure || destination.address != nil ? terms : .plain
+        guard let connection = origin.takeIdle(under: terms) else { return false }
+        attach(connection, isReused: true)
+        return true
     }
 
     /// Whether there is a connection on which this client, or every client, has this login. A login does not begin on
@@ -153,8 +148,10 @@ public struct ForwardingContext {
         exchange.upstream.attach(connection, isReused: isReused)
     }
 
-    /// Records that the connection speaks HTTP/2, if no TLS says so.
-    func noteClearHTTP2() { if !origin.isSecure { exchange.record.security = .clearHTTP2 } }
+    /// Records that the origin is asked by HTTP/2, if no TLS says so.
+    func noteClearHTTP2() {
+        if !origin.isSecure, exchange.way.relay == nil { exchange.record.security = .clearHTTP2 }
+    }
 
     private func note(_ connection: OriginConnection) {
         if let security = connection.security { exchange.record.security = security.record }
@@ -163,7 +160,7 @@ public struct ForwardingContext {
     /// Whether a parent may have stopped reading. Squid says that it keeps the connection of a `407`, but never reads
     /// on if the request had a large body, even one that it had not asked for yet.
     var mayBeWedged: Bool {
-        guard exchange.way.relay != nil, !exchange.omitsBody else { return false }
+        guard exchange.way.relay != nil, !exchange.omitsBody, !exchange.upstream.isStream else { return false }
         guard case .length(let length) = exchange.body.framing else { return exchange.body.framing == .chunked }
         return length > Self.wedgeLimit
     }
@@ -533,8 +530,8 @@ public struct ForwardingContext {
         return true
     }
 
-    /// Records the TLS of the connection that a response came on, and whether the server took a certificate that it has asked
-    /// for since its last response.
+    /// Records the version and the TLS of the connection that a response came on, and whether the server took a certificate
+    /// that it has asked for since its last response.
     @inline(__always)
     func noteSecurity() {
         let upstream = exchange.upstream
@@ -542,8 +539,9 @@ public struct ForwardingContext {
             if upstream.isStream { upstream.head.note(.http2) }
             if security.hasIdentityNews { noteIdentity(on: security) }
             exchange.record.security = security.record
-        } else if upstream.hasSecureParent, let security = upstream.peerSecurity {
-            noteIdentity(on: security)
+        } else if upstream.isNotable {
+            if upstream.isStream { upstream.head.note(.http2) }
+            if let security = upstream.peerSecurity { noteIdentity(on: security) }
         }
     }
 

@@ -38,20 +38,20 @@ extension ManualTopic {
 
         Some requests use HTTP/1.1: logins by NTLM and Negotiate, WebSockets, and requests that the server refuses with
         HTTP_1_1_REQUIRED. Apache does that where a folder wants a client certificate. The proxy then asks that server by
-        HTTP/1.1 for 10 minutes. The proxy's own requests, such as those for tokens, use HTTP/1.1,
-        and so do requests to servers without TLS, and those that a parent makes for the proxy. Servers without TLS are
-        asked by HTTP/2 where the client has begun with HTTP/2 in its tunnel.
+        HTTP/1.1 for 10 minutes. The proxy's own requests, such as those for tokens, use HTTP/1.1. So do requests to servers
+        without TLS, unless the client has begun with HTTP/2 in its tunnel, or a parent makes them.
 
         = parents
-        A parent of https that chooses HTTP/2 opens tunnels on streams of a shared connection, up to 1000 on one. Each stream
-        answers its own 407. Tunnels that the parent has not processed are asked for again. HTTP/1.1 remains for logins by NTLM
-        and Negotiate at the parent, and where the route says `http2 no` or `http2 clients`:
+        A parent of https that chooses HTTP/2 opens tunnels on streams of a shared connection, up to 1000 on one. It also makes
+        the requests to servers without TLS there. Each stream answers its own 407. Tunnels and requests that the parent has
+        not processed are sent again. HTTP/1.1 remains for logins by NTLM and Negotiate, at the parent or at the server of
+        such a request, for ftp, and where the route says `http2 no` or `http2 clients`:
 
             parent corp { https proxy.corp.example.com:3129 }
             route * { via corp; http2 no }
 
-        Requests to servers without TLS, which the parent makes for the proxy, use HTTP/1.1. A parent may limit the tunnels of a
-        connection: nghttpx opens 8 to a host, and lets others wait, unless `backend-connections-per-host` says more.
+        A parent may limit the streams of a connection. The proxy then makes more connections. nghttpx passes on 8 tunnels or
+        requests at once to a host, and lets others wait, unless `backend-connections-per-host` says more.
 
         = gRPC
         Calls of gRPC pass through an intercepted tunnel in both directions at once, with their trailers. A rule can give them

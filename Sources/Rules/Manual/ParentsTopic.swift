@@ -19,7 +19,8 @@ extension ManualTopic {
         if a parent closes the connection instead of opening the tunnel. `attache status` and the dashboard show the state of
         each parent with the reason.
 
-        Tunnels through a parent of https share connections by HTTP/2, if the parent chooses it. See 'attache help http2'.
+        Tunnels and requests through a parent of https share connections by HTTP/2, if the parent chooses it. See 'attache help
+        http2'.
 
         The parent resolves names. So `egress` checks the parent's address, and addresses in URLs, but not the address of a name.
 

@@ -36,6 +36,8 @@ public final class OriginConnection: IntrusiveLRU.Entry {
     private let kind: Kind
     /// Whether it is a stream of an HTTP/2 connection.
     let isStream: Bool
+    /// Whether more is to be noted of a response than of one that came by HTTP/1.1 from an origin or in clear.
+    let isNotable: Bool
     /// The login at the origin, complete or in progress; nil: the connection may serve any client.
     public private(set) var login: ConnectionLogin?
     /// The login at the parent. Without a login at the origin, requests for any origin may use the connection to the
@@ -48,6 +50,7 @@ public final class OriginConnection: IntrusiveLRU.Entry {
     ) {
         self.kind = kind
         isStream = if case .stream = kind { true } else { false }
+        isNotable = isStream || parentSecurity != nil
         self.stream = stream
         self.peer = peer
         self.terms = terms

@@ -64,8 +64,8 @@ public final class SharedConnection: ChannelObserver {
     private static let blockLimit: Milliseconds = 60_000
     /// The time after which a connection whose server takes no bytes gets no more requests.
     private static let stall: Milliseconds = 1000
-    /// The limit of tunnels at once, which a connection with a parent carries. Most of them rest.
-    private static let tunnelLimit = 1000
+    /// The limit of streams at once of a connection with a parent. Most of them are tunnels that rest.
+    private static let parentLimit = 1000
     /// The bytes that are made for one write.
     private static let pieceLimit = BufferPool.regular
 
@@ -79,7 +79,7 @@ public final class SharedConnection: ChannelObserver {
         self.metrics = metrics
         var settings = ClientConnection.Settings()
         settings.limits = limits
-        if carrier.peer.isProxy { settings.streams = Self.tunnelLimit }
+        if carrier.peer.isProxy { settings.streams = Self.parentLimit }
         connection = try ClientConnection(settings)
         carrier.stream.rest(telling: self)
         carrier.stream.setDeadline(after: nil)
@@ -181,11 +181,20 @@ public final class SharedConnection: ChannelObserver {
 
     /// Tells the exchanges what has changed on their streams.
     private func deliver() {
-        while let changed = connection.nextChanged() {
-            guard let channel = changed.owner as? OriginStream else { continue }
-            channel.update()
-            channel.announce()
+        guard connection.isRetired else {
+            while let changed = connection.nextChanged() { inform(changed) }
+            return
         }
+        // A server that closes leaves requests to the next connection. There the older ones go first: each is sent again only a
+        // few times.
+        let changes = sequence(state: connection) { $0.nextChanged() }
+        for changed in changes.sorted(by: { $0.id < $1.id }) { inform(changed) }
+    }
+
+    private func inform(_ changed: ResponseStream) {
+        guard let channel = changed.owner as? OriginStream else { return }
+        channel.update()
+        channel.announce()
     }
 
     /// - Returns: false if the connection is broken.

@@ -14,8 +14,6 @@ public final class SharedConnections {
         let mayBeShared: Bool
         let wait: Milliseconds
         let responses: Limits
-        /// Whether the number of connections is unlimited: a tunnel lasts, and no other may wait for its end.
-        public var isForTunnel = false
 
         /// - Parameters:
         ///   - isNew: whether only a new connection will do.
@@ -48,6 +46,8 @@ public final class SharedConnections {
 
     private let pool: IdlePool
     private let name: String
+    /// Whether the number of connections is limited. With a parent it is not: tunnels last, and no request waits for their end.
+    private let isLimited: Bool
     private var connections: [SharedConnection] = []
     private var handshakes: [Handshake] = []
     /// The requests that wait for a stream, because there are as many connections as there may be.
@@ -62,10 +62,13 @@ public final class SharedConnections {
     /// The time for which it is remembered that the server needs HTTP/1.1 for some requests.
     private static let memory: Milliseconds = .minutes(10)
 
-    /// - Parameter name: the server's name in texts for the client.
-    init(in pool: IdlePool, named name: String) {
+    /// - Parameters:
+    ///   - name: the server's name in texts for the client.
+    ///   - isLimited: whether requests wait for a stream rather than make ever more connections.
+    init(in pool: IdlePool, named name: String, isLimited: Bool) {
         self.pool = pool
         self.name = name
+        self.isLimited = isLimited
     }
 
     var isEmpty: Bool { connections.isEmpty }
@@ -102,7 +105,7 @@ public final class SharedConnections {
         while waits {
             if let stream = take(under: terms) { return stream }
             let handshake = handshakes.first { $0.terms == terms && $0.waiting.count < Self.streamGoal }
-            if !wish.isForTunnel, isFull(under: terms) {
+            if isLimited, isFull(under: terms) {
                 guard await wait(within: loop.now.time(until: end)) else {
                     if loop.now < end { break }
                     throw .busy("all HTTP/2 connections with \(name) are in use", retryAfter: .seconds(1))

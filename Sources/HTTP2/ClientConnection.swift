@@ -228,7 +228,4 @@ public final class ClientConnection: MultiplexedConnection {
         default: (stream as? ResponseStream)?.fail(.faultyRequest)
         }
     }
-
-    /// The frames by which a server gives room for small DATA are no flood.
-    override var usefulSize: Int { 1 }
 }

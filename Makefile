@@ -26,11 +26,14 @@ PACKAGING = Sources/attache/Packaging
 MUTANTS = 10
 SEED = 1
 
+# How long `make soak` takes.
+MINUTES = 30
+
 # What `make sanitize` runs: the engine with a thousand connections that end in every way, the decisions about chains, and
 # through the proxy a thousand handshakes to each side and ten thousand intercepted requests.
 SANITIZED = ^TLSTests\.|TLSEnduranceTests
 
-.PHONY: help run build install deb release release-images host images test mutants screenshots sanitize lint fuzz bench clean swift
+.PHONY: help run build install deb release release-images host images test mutants screenshots soak sanitize lint fuzz bench clean swift
 
 help:
 	@echo 'make run          build the release and start the proxy with proxy.conf, or else with proxy.conf.example'
@@ -38,6 +41,7 @@ help:
 	@echo 'make mutants      each rule about refused credentials, changed once, breaks a promise; then MUTANTS (10) changes'
 	@echo '                  by SEED (1) anywhere in Sources, and those that no test notices'
 	@echo 'make screenshots  pictures of the dashboard into Tests/Screenshots'
+	@echo 'make soak         MINUTES (30) of HTTP/2 clients that cancel, break off and leave'
 	@echo 'make sanitize     TLS and its endurance under AddressSanitizer: no leak, no wrong access'
 	@echo 'make lint         format and house rules'
 	@echo 'make fuzz         every fuzzer, FUZZ_SECONDS (60) each'
@@ -114,6 +118,12 @@ screenshots: swift
 	@$(PACKAGES) test
 	@$(BUILD) --build-tests
 	@ATTACHE_SCREENSHOTS=$(CURDIR)/Tests/Screenshots sh Tests/run --filter ScreenshotTests
+
+soak: build
+	@echo 'Running the release under clients that misbehave, for $(MINUTES) minutes'
+	@$(PACKAGES) test
+	@$(BUILD) --build-tests
+	@ATTACHE_SOAK=$(MINUTES) ATTACHE_BINARY=$(CURDIR)/.build/release/attache sh Tests/run --filter SoakTests
 
 sanitize: swift
 	@echo 'Running the tests of TLS and its endurance under AddressSanitizer'

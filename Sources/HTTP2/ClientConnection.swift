@@ -31,6 +31,8 @@ public final class ClientConnection: MultiplexedConnection {
     private var unsent: [ResponseStream] = []
     private var refusal: Refusal?
     private var isDraining = false
+    /// The resets that we send. Servers end a connection with too many of them, and with it the streams of other clients.
+    private var sentResetBudget = FrameBudget(150, perSecond: 5)
     /// The bytes by which windows of streams were enlarged.
     private var added: Int32 = 0
     /// Whether the server has acknowledged our SETTINGS or begun a response, which proves that it has accepted the TLS
@@ -209,6 +211,8 @@ public final class ClientConnection: MultiplexedConnection {
         refusal = Refusal(running: running, end: now &+ Self.refusalTime)
     }
 
+    override func noteResetSent(_ code: UInt32) { if !sentResetBudget.take(at: now) { isDraining = true } }
+
     override func noteHeadSent(_ frame: nghttp2_frame, on stream: MultiplexedStream) {
         guard frame.headers.cat == NGHTTP2_HCAT_REQUEST else { return }
         (stream as? ResponseStream)?.isSent = true
@@ -225,7 +229,4 @@ public final class ClientConnection: MultiplexedConnection {
         default: (stream as? ResponseStream)?.fail(.faultyRequest)
         }
     }
-
-    /// The frames by which a server gives room for small DATA are no flood.
-    override var usefulSize: Int { 1 }
 }

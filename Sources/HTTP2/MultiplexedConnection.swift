@@ -59,7 +59,10 @@ public class MultiplexedConnection {
     var resetBudget = FrameBudget(200, perSecond: 20)
     private var settingsBudget = FrameBudget(32, perSecond: 1)
     var frameBudget = FrameBudget(1000, perSecond: 200)
+    /// The frames, such as WINDOW_UPDATE, that the peer may send for each DATA frame that we send.
     private static let framesForData: UInt64 = 10
+    /// DATA that fills the window of the peer counts only from this size on.
+    private static let usefulSize = 1024
 
     /// The limit of streams whose buffers are kept.
     private static let mostSpare = 100
@@ -314,9 +317,6 @@ public class MultiplexedConnection {
 
     /// A stream was reset by us.
     func noteResetSent(_ code: UInt32) {}
-
-    /// The size of a sent DATA frame that lets the peer send more frames that move nothing.
-    var usefulSize: Int { 1024 }
 }
 
 // The functions that the library calls. Each gets the connection as `data`.
@@ -477,7 +477,6 @@ extension MultiplexedConnection {
         let isEnd = UInt32(frame.hd.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0
         switch UInt32(frame.hd.type) {
         case NGHTTP2_DATA.rawValue:
-            if frame.hd.length >= usefulSize { frameBudget.give(Self.framesForData) }
             if isEnd, let stream = stream(frame.hd.stream_id) { noteEnd(on: stream) }
         case NGHTTP2_HEADERS.rawValue:
             guard let stream = stream(frame.hd.stream_id) else { return }
@@ -504,6 +503,9 @@ extension MultiplexedConnection {
         let wasBlocked = !stream.isWritable
         guard let piece = stream.takeContent(into: target) else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
         if wasBlocked, stream.isWritable { connection.mark(stream) }
+        if piece.count >= MultiplexedConnection.usefulSize || piece.count > 0 && piece.count < length {
+            connection.frameBudget.give(MultiplexedConnection.framesForData)
+        }
         guard piece.isLast else { return piece.count }
         flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
         if let trailers = piece.trailers {

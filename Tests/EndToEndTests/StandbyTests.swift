@@ -42,7 +42,7 @@ import Testing
                 #expect(try proxy.get(origin.url()).status == 200)
             }
             // A change by a person is refused with a sentence; a refusal reaches the others later.
-            let refused = try proxies[0].attempt(toSet: Account.password, for: origin)
+            let refused = try proxies[0].attempt(toSet: Account.password, for: origin.url())
             #expect(refused.status == 1 && refused.errorOutput.contains("cannot be reached"), "\(refused)")
             #expect(try proxies[0].get(second.url()).status == 401)
             #expect(other.refused == 1)

@@ -63,6 +63,23 @@ struct FloodTests {
         #expect(client.server.excess == .frames)
     }
 
+    /// A client that opens its window by one byte each time gets as many frames as it sends (CVE-2019-9511).
+    @Test(arguments: [(false, 64), (true, 1)])
+    func `room for small DATA is a flood only if the client made it small`(isExcess: Bool, window: UInt32) throws {
+        let client = try TestClient()
+        client.send(Frame.bytes(4, 0, 0, [0, 4] + Frame.number(0)))
+        client.headers(1)
+        let stream = try #require(client.server.takeChanged().first)
+        stream.writeAll("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in 0..<1200 {
+            stream.writeAll("2\r\nhi\r\n")
+            client.take()
+            client.grant(0, 2)
+            client.grant(1, window)
+        }
+        #expect(client.server.excess == (isExcess ? .frames : nil))
+    }
+
     @Test(arguments: [(20, false), (60, true)])
     func `SETTINGS`(count: Int, isExcess: Bool) throws {
         let client = try TestClient()

@@ -109,6 +109,20 @@ struct HostileServerTests {
         #expect(!server.client.isRetired)
     }
 
+    @Test func `a connection on which many streams were reset takes no more, and its other streams go on`() throws {
+        let server = try TestServer()
+        let kept = server.request()
+        for (count, isRetired) in [(150, false), (100, true)] {
+            for _ in 0..<count {
+                server.request().release(asFault: false)
+                server.take()
+            }
+            #expect(server.client.isRetired == isRetired)
+        }
+        server.headers(1)
+        #expect(kept.readAll().hasPrefix("HTTP/1.1 200 "))
+    }
+
     @Test func `a server that gives room for each small message is no flood`() throws {
         let server = try TestServer()
         let stream = server.request(TestServer.post)

@@ -87,7 +87,9 @@ final class HTTP2Origin: Sendable {
         }
         switch kind {
         case .nginx, .envoy: return ([], [:])
-        case .nghttpd: return (["-a", "127.0.0.1", "-d", folder + "/www", "\(port)", key, chain], [:])
+        case .nghttpd:
+            // It sends uploads back.
+            return (["-a", "127.0.0.1", "-d", folder + "/www", "--echo-upload", "\(port)", key, chain], [:])
         case .node: return ([try file("server.js", script(port, chain, key))], [:])
         case .caddy:
             let text = """

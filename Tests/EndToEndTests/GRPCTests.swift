@@ -231,6 +231,27 @@ struct GRPCTests {
         }
     }
 
+    // MARK: - A server that resets the call
+
+    @Test(arguments: GRPCClient.allCases.filter(\.isInstalled))
+    func `a client makes the same of a reset as without the proxy`(client: GRPCClient) throws {
+        let origin = try HTTP2Origin(.node)
+        let token = Self.freshToken()
+        try calling(Self.file, files: ["token": token + "\n"]) { proxy throws in
+            let codes = [8, 2, 1, 11, 12]
+            let texts = codes.flatMap { ["\($0)", "head \($0)"] }
+            let lines = try client.call("\(HTTP2Origin.host):\(origin.port)", through: proxy, texts)
+            let canceled = client == .go ? "Canceled" : "CANCELLED"
+            let names =
+                [canceled] + ["INTERNAL", "INTERNAL", "RESOURCE_EXHAUSTED", "PERMISSION_DENIED"].map(client.name(of:))
+            let expected = names.flatMap { [$0, $0] }
+            #expect(lines.map { String($0.prefix { $0 != " " }) } == expected, "\(lines)")
+            #expect(origin.count(of: "/test/Unary") == texts.count)
+            let errors = { proxy.accessLogLines.count { $0.contains("HTTP/2 error ") } }
+            #expect(Wait.until { errors() == texts.count }, "\(proxy.accessLog)")
+        }
+    }
+
     // MARK: - The proxy's own refusals
 
     @Test(arguments: GRPCClient.allCases.filter(\.isInstalled))

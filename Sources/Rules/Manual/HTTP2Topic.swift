@@ -36,6 +36,10 @@ extension ManualTopic {
         kept for that (`limits { replay-memory }`). After a lost connection, only idempotent requests are sent again. A
         server that sends nothing for 15 seconds while a request waits must answer a PING within 10 seconds.
 
+        If the server resets a stream with another code, the request is not sent again. A client of HTTP/2 gets a reset of its
+        own stream: CANCEL after CANCEL, and else INTERNAL_ERROR. A client of HTTP/1.1 gets a 502 with the code in
+        `Proxy-Status`. If the response has begun, its connection ends.
+
         Some requests use HTTP/1.1: logins by NTLM and Negotiate, WebSockets, and requests that the server refuses with
         HTTP_1_1_REQUIRED. Apache does that where a folder wants a client certificate. The proxy then asks that server by
         HTTP/1.1 for 10 minutes. The proxy's own requests, such as those for tokens, use HTTP/1.1,
@@ -73,6 +77,10 @@ extension ManualTopic {
         UNAVAILABLE (14) for 502 and 503, and UNKNOWN (2) for the rest. Clients may repeat a call that is unavailable. So a 502
         is UNAUTHENTICATED if a login is refused by a rule or has no credential, and PERMISSION_DENIED if the rules of a parent
         refuse. A CONNECT is no call: it gets its 407.
+
+        If the server resets the stream of a call, the client sees what it would see without the proxy. CANCEL is CANCELLED (1),
+        and ENHANCE_YOUR_CALM is RESOURCE_EXHAUSTED (8). INADEQUATE_SECURITY is PERMISSION_DENIED (7). The other codes are
+        INTERNAL (13).
 
         If the client says how long it waits (`grpc-timeout`) and the server has not begun its response by then, the client
         gets DEADLINE_EXCEEDED. That also ends a wait for a token, for another request or for an operator.

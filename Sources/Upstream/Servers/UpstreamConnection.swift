@@ -174,10 +174,15 @@ public final class UpstreamConnection {
         case .unprocessed?: return .unprocessed
         case .requiresHTTP11?: return .needsHTTP11
         case .faultyRequest?: return .unspeakable
-        case .reset(let code)?: return .reset(StreamReset(code: code))
+        case .reset(let code)?, .violated(let code)?: return .reset(StreamReset(code: code))
         case .malformed(let defect)?: return .invalid(HTTPError(.upstream, defect))
         }
         return inbound.isEmpty ? .died : .invalid(HTTPError(.upstream, .incomplete))
+    }
+
+    /// The reason with which the server has reset the stream of the response; nil if it has not.
+    public var streamReset: StreamReset? {
+        if case .reset(let code)? = connection?.sharedStream?.stream.failure { StreamReset(code: code) } else { nil }
     }
 
     /// The failure of TLS; nil if TLS did not fail, or if only the connection was reset.
@@ -220,11 +225,15 @@ public final class UpstreamConnection {
             do throws(IOError) { try stream.check() } catch { throw Self.failure(error) }
             return .awaitsUpstream
         case .failed(let errno):
-            if case .reset(let code) = connection?.sharedStream?.stream.failure {
+            switch connection?.sharedStream?.stream.failure {
+            case .reset(let code)?:
                 throw .cutShort(
                     .connectionTerminated, "the origin reset its response (\(StreamReset(code: code)))")
+            case .violated(let code)?:
+                throw .cutShort(
+                    .httpProtocolError, "the origin broke the protocol in its response (\(StreamReset(code: code)))")
+            default: throw Self.failure(stream.failure(errno, "cannot read"))
             }
-            throw Self.failure(stream.failure(errno, "cannot read"))
         }
     }
 

@@ -396,10 +396,11 @@ public struct ForwardingContext {
         guard let verdict = (challenges?.parent ?? .ignored).judge() else { return nil }
         guard exchange.isChallengedByParent, case .pass(let note) = verdict else { return Verdict(verdict) }
         // The parent challenges the proxy, not the client.
-        return .cancel(
-            .unanswered(
-                by: parent, challenges: upstream.challenges(in: ChallengeFields.proxy),
-                note: note ?? challenges?.parent.loop?.rejection, upstream.head.status))
+        var refusal = Refusal.unanswered(
+            by: parent, challenges: upstream.challenges(in: ChallengeFields.proxy),
+            note: note ?? challenges?.parent.loop?.rejection, upstream.head.status)
+        refusal.isTransient = challenges?.parent.loop?.mayBeAnsweredLater ?? false
+        return .cancel(refusal)
     }
 
     /// Judges a response of the origin.
@@ -408,6 +409,14 @@ public struct ForwardingContext {
         let challenges = exchange.credentials.challenges
         guard let verdict = (challenges?.origin ?? .ignored).judge() else { return nil }
         if case .again = verdict { challenges?.parent.loop?.renew() }
+        // The client of a call takes the server's refusal for the last word.
+        if case .pass(let note?) = verdict, challenges?.origin.loop?.mayBeAnsweredLater == true, isCall,
+            exchange.judgedStatus == .unauthorized
+        {
+            var refusal = Refusal(.badGateway, .httpRequestDenied, note)
+            refusal.isTransient = true
+            return .cancel(refusal)
+        }
         return Verdict(verdict)
     }
 
@@ -580,21 +589,4 @@ extension Status {
     /// The statuses "SSL Certificate Error" and "SSL Certificate Required" of nginx.
     fileprivate static let certificateError = Status(rawValue: 495)
     fileprivate static let certificateRequired = Status(rawValue: 496)
-}
-
-extension ForwardingContext {
-    /// The combined verdict on a response of all servers that may have asked for a credential.
-    enum Verdict {
-        case pass(note: String?)
-        case again
-        indirect case cancel(Refusal)
-
-        init(_ verdict: ChallengeVerdict) {
-            switch verdict {
-            case .pass(let note): self = .pass(note: note)
-            case .again: self = .again
-            case .cancel(let failure): self = .cancel(Refusal(failure.status, failure.error, failure.sentence))
-            }
-        }
-    }
 }

@@ -76,7 +76,9 @@ extension ManualTopic {
         407, PERMISSION_DENIED (7) for 403. RESOURCE_EXHAUSTED (8) stands for 413, 429 and 431, DEADLINE_EXCEEDED (4) for 504,
         UNAVAILABLE (14) for 502 and 503, and UNKNOWN (2) for the rest. Clients may repeat a call that is unavailable. So a 502
         is UNAUTHENTICATED if a login is refused by a rule or has no credential, and PERMISSION_DENIED if the rules of a parent
-        refuse. A CONNECT is no call: it gets its 407.
+        refuse. It is UNAVAILABLE if the credential cannot be had now. That is so if a token endpoint or a KDC cannot be
+        reached or has an error, or if no process answers at the socket of a helper. A helper that ends with an error may mean that
+        it has none, so its call is UNAUTHENTICATED. A CONNECT is no call: it gets its 407.
 
         If the server resets the stream of a call, the client sees what it would see without the proxy. CANCEL is CANCELLED (1),
         and ENHANCE_YOUR_CALM is RESOURCE_EXHAUSTED (8). INADEQUATE_SECURITY is PERMISSION_DENIED (7). The other codes are

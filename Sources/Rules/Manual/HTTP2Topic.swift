@@ -109,10 +109,10 @@ extension ManualTopic {
         A connection of a client carries up to 100 streams at once (`limits { streams N }`). A thread carries 2000, and 500 of
         one client address (`limits { exchanges N }`). More are refused with REFUSED_STREAM, and clients send them again. A
         client that resets many streams, or sends many useless or malformed frames, loses its connection with
-        ENHANCE_YOUR_CALM. The proxy writes a message for the operator, at most one each minute. The metrics
-        attache_http2_streams_total, attache_http2_resets_total and attache_http2_floods_total count streams, resets and such
-        connections of clients; attache_upstream_http2_connections_total and attache_upstream_http2_streams_total count
-        those of servers.
+        ENHANCE_YOUR_CALM. A client whose frames violate the protocol loses it with the code of the fault, such as PROTOCOL_ERROR.
+        The proxy writes a message for the operator, at most one each minute. The metrics attache_http2_streams_total,
+        attache_http2_resets_total and attache_http2_floods_total count streams, resets and such connections of clients.
+        attache_upstream_http2_connections_total and attache_upstream_http2_streams_total count those of servers.
 
         A malformed request gets a 400, or a reset of its stream. The other streams of the connection go on.
         """)

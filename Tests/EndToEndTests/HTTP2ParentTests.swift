@@ -150,6 +150,9 @@ struct HTTP2ParentTests {
             #expect(try fetch(3, through: proxy) == [200, 200, 200])
             let version = word == "no" || word == "clients" ? "1.1" : "2.0"
             #expect(parent.lines.count == 3 && parent.lines.allSatisfy { $0.hasPrefix(version) }, "\(parent.lines)")
+            #expect(Wait.until { proxy.accessLogLines.count == 3 })
+            let lines = proxy.accessLogLines.filter { $0.contains(#","parent_http":"2""#) }
+            #expect(lines.count == (version == "2.0" ? 3 : 0), "\(proxy.accessLog)")
         }
     }
 

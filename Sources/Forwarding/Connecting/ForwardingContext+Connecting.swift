@@ -261,9 +261,12 @@ extension ParentConnector {
     /// Opens a tunnel to the origin of a destination.
     public func openTunnel(to destination: Destination, resuming: Bool) async throws(Refusal) -> Tunnel {
         exchange.record.parent = parent.figures
+        exchange.record.asksParentByHTTP2 = false
         guard parent.speaksHTTP else {
             return try await SOCKSOpening(connector: self, origin: destination.origin).open()
         }
-        return try await TunnelRequest(connector: self, destination: destination).open(resuming: resuming)
+        let tunnel = try await TunnelRequest(connector: self, destination: destination).open(resuming: resuming)
+        exchange.record.asksParentByHTTP2 = tunnel.connection.parentSecurity?.speaksHTTP2 ?? false
+        return tunnel
     }
 }

@@ -551,8 +551,10 @@ public struct ForwardingContext {
             if upstream.isStream { upstream.head.note(.http2) }
             if security.hasIdentityNews { noteIdentity(on: security) }
             exchange.record.security = security.record
-        } else if upstream.hasSecureParent, let security = upstream.peerSecurity {
-            noteIdentity(on: security)
+            if upstream.hasSecureParent { exchange.record.asksParentByHTTP2 = upstream.asksParentByHTTP2 }
+        } else if upstream.hasSecureParent {
+            exchange.record.asksParentByHTTP2 = upstream.asksParentByHTTP2
+            if let security = upstream.peerSecurity { noteIdentity(on: security) }
         }
     }
 

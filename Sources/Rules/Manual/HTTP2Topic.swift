@@ -14,8 +14,9 @@ extension ManualTopic {
             route new.example.com { intercept; http2 origins }
 
         Each stream is a request of its own. Its 401 is answered, its login at the proxy (407) is checked, and its line is in
-        the log, with `"http":"2"` for the client's side and `"upstream_http":"2"` for the server's. In the format common or
-        combined the line says HTTP/2.0. The field `Via` says 2 for a message that came by HTTP/2.
+        the log. There `"http":"2"` is for the client's side and `"upstream_http":"2"` for the server's. `"parent_http":"2"` is
+        for that of a parent. In the format common or combined the line says HTTP/2.0. The field `Via` says 2 for a message that
+        came by HTTP/2. 'attache explain' and the list of requests on the dashboard show the versions, too.
 
         Clients can open a WebSocket on a stream (RFC 8441). The proxy asks the server for it by HTTP/1.1.
 

@@ -65,6 +65,8 @@ public final class UpstreamConnection {
     public func hide(fields names: [String]) { connection?.sharedStream?.stream.secretNames = names }
     /// Whether the connection to a parent uses TLS; meaningless without a connection.
     public private(set) var hasSecureParent = false
+    /// Whether the connection leads through a parent, or to it, by HTTP/2.
+    public var asksParentByHTTP2: Bool { connection?.parentSecurity?.speaksHTTP2 ?? false }
     /// The reason why a gateway gave no response; nil if it is not the gateway's fault.
     public var gatewayRefusal: Refusal? { connection?.gateway?.refusal }
 

@@ -151,7 +151,8 @@ extension ForwardingContext {
         case .tunnelled(let parent):
             let tunnel = try await ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
                 .openTunnel(to: destination, resuming: resuming)
-            guard tunnel.early == nil else {
+            // A server of HTTP/2 may speak first.
+            guard tunnel.early == nil || offersHTTP2 && !origin.isSecure else {
                 tunnel.connection.stream.close()
                 throw Refusal(
                     .badGateway, .httpProtocolError,
@@ -159,18 +160,19 @@ extension ForwardingContext {
             }
             return try await secure(
                 tunnel.connection.stream, resuming: resuming, offersHTTP2,
-                parentSecurity: tunnel.connection.parentSecurity)
+                parentSecurity: tunnel.connection.parentSecurity, early: tunnel.early)
         }
     }
 
     private func secure(
-        _ stream: ByteStream, resuming: Bool, _ offersHTTP2: Bool, parentSecurity: ConnectionSecurity? = nil
+        _ stream: ByteStream, resuming: Bool, _ offersHTTP2: Bool, parentSecurity: ConnectionSecurity? = nil,
+        early: ByteBuffer? = nil
     ) async throws(Refusal) -> OriginConnection {
         let terms = terms
         guard origin.isSecure else {
             return OriginConnection(
                 stream: stream, to: origin, under: terms, parentSecurity: parentSecurity,
-                kind: offersHTTP2 ? .http2 : .ordinary)
+                kind: offersHTTP2 ? .http2(early: early) : .ordinary)
         }
         var handshake = OriginHandshake(
             downstream: downstream, policy: policy, client: downstream.identity(in: exchange), own: exchange.own,

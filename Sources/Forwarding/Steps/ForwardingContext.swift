@@ -78,9 +78,11 @@ public struct ForwardingContext {
     // MARK: - The path
 
     /// Whether a parent could make the request itself. What changes to another protocol goes through a tunnel (RFC 6455
-    /// section 4.1), and so does what only the origin may read.
+    /// section 4.1), and so does what only the origin may read. A parent may not know that the origin speaks HTTP/2 without
+    /// TLS.
     var mayBeRelayed: Bool {
         !origin.isSecure && exchange.request.upgrade == nil && exchange.request.authority != nil
+            && downstream.tunnel?.hasPriorKnowledge != true
     }
 
     /// Sets the path of the request.

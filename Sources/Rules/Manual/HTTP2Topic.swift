@@ -92,8 +92,8 @@ extension ManualTopic {
 
         Clients of gRPC without TLS ("insecure channels") open a tunnel, too, and begin with HTTP/2 in it. An intercepted tunnel
         then carries their calls to the server by HTTP/2 without TLS. `preempt always` in a rule with `secure no` is only for
-        servers on this machine. The calls pass unseen where the route says `http2 no` or `http2 origins`, or leads through a
-        parent.
+        servers on this machine. The calls pass unseen where the route says `http2 no` or `http2 origins`. If the route leads
+        through a parent, the proxy asks it for a tunnel (CONNECT) to the server.
 
         = NTLM and Negotiate of the client itself
         Such a login belongs to a connection, and streams share theirs. The proxy resets the stream with HTTP_1_1_REQUIRED. curl

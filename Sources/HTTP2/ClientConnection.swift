@@ -197,6 +197,7 @@ public final class ClientConnection: MultiplexedConnection {
         let isAcknowledgement = UInt32(frame.hd.flags) & NGHTTP2_FLAG_ACK.rawValue != 0
         switch UInt32(frame.hd.type) {
         case NGHTTP2_SETTINGS.rawValue: if isAcknowledgement { isProven = true }
+        case NGHTTP2_RST_STREAM.rawValue: (stream(frame.hd.stream_id) as? ResponseStream)?.isReset = true
         case NGHTTP2_PING.rawValue: if isAcknowledgement { awaitsPing = false }
         case NGHTTP2_GOAWAY.rawValue:
             if frame.goaway.error_code == NGHTTP2_HTTP_1_1_REQUIRED.rawValue { requiresHTTP11 = true }

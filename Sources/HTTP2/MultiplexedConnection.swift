@@ -22,6 +22,8 @@ public class MultiplexedConnection {
         case frames
         /// A field section far beyond the limit.
         case fields
+        /// Frames that violate the protocol. The library has ended the connection, with the code of the fault.
+        case violations
     }
 
     /// The library has no memory.
@@ -485,6 +487,9 @@ extension MultiplexedConnection {
         case NGHTTP2_RST_STREAM.rawValue:
             resetsSent &+= 1
             noteResetSent(frame.rst_stream.error_code)
+        case NGHTTP2_GOAWAY.rawValue:
+            // The end for an excess, and the end in order, are the owner's.
+            if frame.goaway.error_code != NGHTTP2_NO_ERROR.rawValue { exceed(.violations) }
         default: break
         }
     }

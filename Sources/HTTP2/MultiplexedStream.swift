@@ -287,6 +287,19 @@ public enum StreamError: UInt32, Sendable {
     case refused = 7
     case cancel = 8
     case connectError = 10
+    case enhanceYourCalm = 11
+    case inadequateSecurity = 12
     /// The client must ask by HTTP/1.1.
     case http11Required = 13
+
+    /// The error for a client whose server has reset the stream with `code`.
+    /// - Parameter isCall: whether it is a call of gRPC. Its client makes a code of its own from each of these errors.
+    public init(passing code: UInt32, toCall isCall: Bool) {
+        switch StreamError(rawValue: code) {
+        case .cancel: self = .cancel
+        case .enhanceYourCalm where isCall: self = .enhanceYourCalm
+        case .inadequateSecurity where isCall: self = .inadequateSecurity
+        default: self = .internalError
+        }
+    }
 }

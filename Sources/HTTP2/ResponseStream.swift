@@ -10,9 +10,10 @@ public final class ResponseStream: MultiplexedStream {
         case unprocessed
         /// The server has not processed the request, and wants it by HTTP/1.1.
         case requiresHTTP11
-        /// The server has reset the stream with that code (RFC 9113 section 7), or the library because the server has
-        /// violated the protocol.
+        /// The server has reset the stream with that code (RFC 9113 section 7).
         case reset(UInt32)
+        /// The library has reset the stream with that code, because the server has violated the protocol.
+        case violated(UInt32)
         /// The server has sent a response that cannot be passed on. The stream was reset.
         case malformed(Defect)
         /// The text of the request is not what this proxy writes. The stream was reset, or never sent.
@@ -32,6 +33,8 @@ public final class ResponseStream: MultiplexedStream {
     private var response: ReceivedResponse
     /// Whether HEADERS of the request were sent.
     var isSent = false
+    /// Whether the server has sent RST_STREAM.
+    var isReset = false
     /// The size of the window, in bytes.
     var window = Int32(MultiplexedConnection.streamWindow)
     /// The bytes that were read since the window has its size.
@@ -129,7 +132,7 @@ public final class ResponseStream: MultiplexedStream {
         case .http11Required: fail(.requiresHTTP11)
         case .refused where !isHeadComplete:
             fail(client?.requiresHTTP11 == true ? .requiresHTTP11 : .unprocessed)
-        default: fail(.reset(code))
+        default: fail(isReset ? .reset(code) : .violated(code))
         }
     }
 
@@ -139,7 +142,7 @@ public final class ResponseStream: MultiplexedStream {
         if code == StreamError.noError.rawValue {
             super.endInput()
         } else if !hasInputEnded || !isOutputSent {
-            fail(.reset(code))
+            fail(isReset ? .reset(code) : .violated(code))
         }
     }
 

@@ -105,7 +105,7 @@ public final class ServerConnection: MultiplexedConnection {
 
     override func noteResetSent(_ code: UInt32) {
         switch StreamError(rawValue: code) {
-        case .noError, .cancel, .internalError, .connectError: break
+        case .noError, .cancel, .internalError, .connectError, .enhanceYourCalm, .inadequateSecurity: break
         case .refused, .http11Required: if !refusalBudget.take(at: now) { exceed(.refusals) }
         case .protocolError, nil: noteFault()
         }

@@ -15,6 +15,7 @@ public enum RequestField: String, JSONField {
     case trustRule = "trust_rule"
     case trustException = "trust_exception"
     case identity, route, parent
+    case parentHTTP = "parent_http"
     case parentScheme = "parent_scheme"
     case parentCredential = "parent_credential"
     case rule, scheme, credential, attempts, challenge, realm, error, details
@@ -49,6 +50,7 @@ public enum RequestField: String, JSONField {
         case .identity: .init(.string, "the name of the client certificate that was shown")
         case .route: .init(.string, "the pattern of the route")
         case .parent: .init(.string, "the parent")
+        case .parentHTTP: .init(.string, "2 if the parent was asked by HTTP/2")
         case .parentScheme: .init(.string, "the scheme of the login at the parent")
         case .parentCredential: .init(.string, "the credential of that login")
         case .rule: .init(.object, "the rule that decided; see below")

@@ -155,7 +155,8 @@ public enum MetricFamily: String, CaseIterable, Sendable {
         .http2Streams: Manual(.counter, "Streams that clients opened on HTTP/2 connections."),
         .http2Resets: Manual(.counter, "Streams of HTTP/2 that were reset, by the side: client or proxy.", by: "side"),
         .http2Floods: Manual(
-            .counter, "HTTP/2 connections closed because the client exceeded a limit of frames."),
+            .counter,
+            "HTTP/2 connections closed because the client exceeded a limit of frames or violated the protocol."),
         .clientsDisplaced: Manual(.counter, "Idle client connections closed to make room for others."),
         .clientsRefused: Manual(.counter, "Client connections not served, by the reason.", by: "reason"),
         .requestsLimited: Manual(

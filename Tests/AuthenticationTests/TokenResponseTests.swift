@@ -113,6 +113,21 @@ import Testing
         #expect(throws: TokenError.status(endpoint: "https://id/", 404)) { try response("<html>", status: 404) }
     }
 
+    @Test func `errors that may pass are told from those that stay`() {
+        let passing: [TokenError] = [
+            .unreachable(endpoint: "e", "no"), .status(endpoint: "e", 503), .status(endpoint: "e", 429), .undecided,
+            .unclaimed("no"), .noInput("no", isTransient: true), .undiscovered(issuer: "i", "no", isDefinite: false),
+            .unannounced("no", isDefinite: false),
+        ]
+        #expect(passing.filter { !$0.isTransient }.isEmpty)
+        let lasting: [TokenError] = [
+            .refused(endpoint: "e", code: "invalid_grant", words: nil), .held(reason: nil, pause: 1000),
+            .status(endpoint: "e", 404), .malformed(endpoint: "e", "no"), .noInput("no"),
+            .undiscovered(issuer: "i", "no", isDefinite: true), .unannounced("no", isDefinite: true), .unusableKey,
+        ]
+        #expect(lasting.filter(\.isTransient).isEmpty)
+    }
+
     /// Invariant: nothing that an endpoint says traps, and depth costs nothing.
     @Test func `no answer traps`() {
         let whole = Array(#"{"a":[{"b":"\u12aD\n"},[],{}],"access_token":"t","token_type":"bearer","e":-1.5e3}"#.utf8)

@@ -163,7 +163,10 @@ struct DashboardListTests {
             try connection.reply(body: "ok")
         }
         let closed = try origin("=cmd|closed")
+        let port = FreePort.take()
+        defer { FreePort.release(port) }
         let rules = """
+            listen 127.0.0.1:\(port) h2c
             credential maps { token file @/key; query api_key }
             challenge "maps" { host 127.0.0.1; port \(open.port); use maps }
             credential ci { user builder; password file @/password }
@@ -188,6 +191,17 @@ struct DashboardListTests {
                     _ = try proxy.get(open.url("/watched?a=1"))
                     return try browser.text(of: "#requests tbody").contains("/watched")
                 })
+            try browser.awaitText("client HTTP/1, server HTTP/1", in: "#requests tbody")
+            let client = try FrameClient(to: port)
+            try client.send(
+                Frame.headers(
+                    1,
+                    [
+                        (":method", "GET"), (":scheme", "http"), (":authority", "127.0.0.1:\(open.port)"),
+                        (":path", "/stream"),
+                    ]))
+            #expect(try client.answer(on: 1).status == 200)
+            try browser.awaitText("client HTTP/2, server HTTP/1", in: "#requests tbody")
             #expect(open.messages.contains { $0.target.contains(secret) })
             #expect(try !browser.text(of: "#requests").contains(secret))
             #expect(try count("#requests tbody svg[role=img][aria-label]", browser) > 0)

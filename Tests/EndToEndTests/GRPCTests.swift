@@ -284,6 +284,27 @@ struct GRPCTests {
         }
     }
 
+    // MARK: - A server that resets the call
+
+    @Test(arguments: GRPCClient.allCases.filter(\.isInstalled))
+    func `a client makes the same of a reset as without the proxy`(client: GRPCClient) throws {
+        let origin = try HTTP2Origin(.node)
+        let token = Self.freshToken()
+        try calling(Self.file, files: ["token": token + "\n"]) { proxy throws in
+            let codes = [8, 2, 1, 11, 12]
+            let texts = codes.flatMap { ["\($0)", "head \($0)"] }
+            let lines = try client.call("\(HTTP2Origin.host):\(origin.port)", through: proxy, texts)
+            let canceled = client == .go ? "Canceled" : "CANCELLED"
+            let names =
+                [canceled] + ["INTERNAL", "INTERNAL", "RESOURCE_EXHAUSTED", "PERMISSION_DENIED"].map(client.name(of:))
+            let expected = names.flatMap { [$0, $0] }
+            #expect(lines.map { String($0.prefix { $0 != " " }) } == expected, "\(lines)")
+            #expect(origin.count(of: "/test/Unary") == texts.count)
+            let errors = { proxy.accessLogLines.count { $0.contains("HTTP/2 error ") } }
+            #expect(Wait.until { errors() == texts.count }, "\(proxy.accessLog)")
+        }
+    }
+
     // MARK: - The proxy's own refusals
 
     @Test(arguments: GRPCClient.allCases.filter(\.isInstalled))
@@ -302,6 +323,60 @@ struct GRPCTests {
             let nowhere = "\(HTTP2Origin.host):\(FreePort.take())"
             let failed = try client.call(nowhere, through: proxy, ["ab"])
             #expect(failed.first?.hasPrefix("14 ") == true, "\(failed)")
+        }
+    }
+
+    /// The source of a call's token, which gives none.
+    enum Source: CaseIterable {
+        /// An endpoint at whose port nothing listens.
+        case deadEndpoint
+        case brokenEndpoint
+        case refusingEndpoint
+        /// A helper at whose socket nothing listens.
+        case deadSocket
+        case slowProgram
+        case emptyProgram
+
+        /// Whether the same call may succeed later.
+        var isTransient: Bool { self != .refusingEndpoint && self != .emptyProgram }
+
+        /// The directives of the credential, and the port of the endpoint.
+        func directives(_ tokens: TokenServer) throws -> (line: String, port: UInt16) {
+            func grant(_ url: String) -> String { "oauth2 \(url); client-id c; client-secret file @/secret" }
+            switch self {
+            case .deadEndpoint:
+                let port = FreePort.take()
+                return (grant("http://127.0.0.1:\(port)/token"), port)
+            case .brokenEndpoint: tokens.change { $0.answer = ("503 Service Unavailable", "") }
+            case .refusingEndpoint: tokens.change { $0.answer = ("401 Unauthorized", "{\"error\":\"invalid_client\"}") }
+            case .deadSocket: return ("helper plain unix:\(Scratch.folder("helper"))/none.sock", tokens.endpoint.port)
+            case .slowProgram: return ("helper plain \(try HelperScript("sleep 60").path)", tokens.endpoint.port)
+            case .emptyProgram: return ("helper plain \(try HelperScript("exit 1").path)", tokens.endpoint.port)
+            }
+            return (grant(tokens.url), tokens.endpoint.port)
+        }
+    }
+
+    /// Clients may repeat a call that is UNAVAILABLE.
+    @Test(arguments: Source.allCases)
+    func `a token that cannot be had now is no refusal of the client`(source: Source) throws {
+        let server = try GRPCServer(accepting: Self.freshToken())
+        let tokens = try TokenServer()
+        let (line, port) = try source.directives(tokens)
+        let rules = """
+            credential api { \(line) }
+            timeouts { helper 1s }
+            route 127.0.0.1:\(port) { tunnel }
+            """
+        try calling(rules, files: ["secret": "s3cret"]) { proxy throws in
+            for client in GRPCClient.allCases.filter(\.isInstalled) {
+                let lines = try client.call(server.authority, through: proxy, ["ab"])
+                let code = client.name(of: source.isTransient ? "UNAVAILABLE" : "UNAUTHENTICATED")
+                #expect(lines.count == 1 && lines[0].hasPrefix(code + " "), "\(lines)")
+                #expect(lines[0].contains("api") || source == .emptyProgram, "\(lines)")
+            }
+            #expect(server.count(of: "bare") == server.verdicts.count)
+            #expect(tokens.issued == 0)
         }
     }
 

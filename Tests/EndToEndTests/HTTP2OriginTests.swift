@@ -195,6 +195,30 @@ struct HTTP2OriginTests {
         }
     }
 
+    /// Each path is asked for by HTTP/2 in an intercepted tunnel, and then by HTTP/1.1.
+    @Test(arguments: [(8, "CANCEL (err 8)"), (2, "INTERNAL_ERROR (err 2)"), (11, "INTERNAL_ERROR (err 2)")])
+    func `a reset reaches the client's stream, and ends the connection of another client`(
+        code: Int, expected: String
+    ) throws {
+        let origin = try HTTP2Origin(.node)
+        let base = "https://\(HTTP2Origin.host):\(origin.port)"
+        try AttacheProcess.visitingZoo { proxy throws in
+            let options = ["-x", proxy.address, "--cacert", try proxy.exportedAuthority()]
+            for (path, text) in [("/reset", ""), ("/cut", "begun")] {
+                let streamed = try Curl.fetch("\(base)\(path)?\(code)", options + ["--http2"])
+                #expect(streamed.run.errorOutput.contains(expected) && streamed.text == text, "\(streamed)")
+                let plain = try Curl.fetch("\(base)\(path)?\(code)", options + ["--http1.1"])
+                #expect(plain.status == (text.isEmpty ? 502 : 200), "\(plain)")
+                #expect(plain.run.succeeded == text.isEmpty, "\(plain)")
+                let name = code == 8 ? "CANCEL" : code == 2 ? "INTERNAL_ERROR" : "ENHANCE_YOUR_CALM"
+                if text.isEmpty { #expect(plain["Proxy-Status"]?.contains("HTTP/2 error \(name)") == true, "\(plain)") }
+                let lines = { proxy.accessLogLines.filter { $0.contains("HTTP/2 error \(name)") } }
+                #expect(Wait.until { lines().count == (text.isEmpty ? 2 : 4) }, "\(proxy.accessLog)")
+            }
+            #expect(try connections(of: proxy) == 1)
+        }
+    }
+
     @Test func `a misdirected request is sent again on a new connection`() throws {
         let origin = try HTTP2Origin(.node)
         try AttacheProcess.visitingZoo { proxy throws in

@@ -48,6 +48,9 @@ struct HTTP2ParentTests {
             #expect(try fetch(3, through: proxy) == [200, 200, 200])
             let version = word == "no" || word == "clients" ? "1.1" : "2.0"
             #expect(parent.lines.count == 3 && parent.lines.allSatisfy { $0.hasPrefix(version) }, "\(parent.lines)")
+            #expect(Wait.until { proxy.accessLogLines.count == 3 })
+            let lines = proxy.accessLogLines.filter { $0.contains(#","parent_http":"2""#) }
+            #expect(lines.count == (version == "2.0" ? 3 : 0), "\(proxy.accessLog)")
         }
     }
 
@@ -145,6 +148,61 @@ struct HTTP2ParentTests {
             #expect(parent.sessions == 1)
             // That with the parent, and few in its tunnels.
             #expect(try connections(of: proxy) <= 4)
+        }
+    }
+
+    /// A parent, and the words for it in the rule file.
+    enum Way: String, CaseIterable {
+        case open, late, tinyproxy, microsocks
+
+        var isInstalled: Bool {
+            switch self {
+            case .open, .late: NodeParent.isInstalled
+            case .tinyproxy, .microsocks: (try? Spawn.executable(rawValue)) != nil
+            }
+        }
+    }
+
+    /// The client begins with HTTP/2 without TLS in its tunnel. The parents pass its server's bytes on.
+    @Test(arguments: Way.allCases.filter(\.isInstalled))
+    func `calls of gRPC without TLS go to their server in a tunnel of the parent`(way: Way) throws {
+        let server = try GRPCServer(accepting: "token", isSecure: false)
+        let node = way == .open || way == .late ? try NodeParent(way == .open ? .open : .late) : nil
+        let tinyproxy = way == .tinyproxy ? try TinyproxyServer() : nil
+        let parent =
+            try node.map { "https \(HTTP2Origin.host):\($0.port)" } ?? tinyproxy.map { "http \($0.address)" }
+            ?? "socks5 \(SOCKSServer.shared().address)"
+        let password = way == .tinyproxy ? TinyproxyServer.password : Account.password
+        let rules = """
+            credential web { user \(Account.user); password file @/password }
+            challenge { proxy yes; use web }
+            parent up { \(parent) }
+            route 127.0.0.1 { intercept; via up }
+
+            """
+        let script = """
+            import grpc, sys
+            own = [('authorization', 'Bearer token')]
+            channel = grpc.insecure_channel(sys.argv[1])
+            unary = channel.unary_unary('/test/Unary')
+            print(unary(b'hello', timeout=30, metadata=own).decode())
+            calls = [unary.future(b'%d' % n, timeout=60, metadata=own) for n in range(100)]
+            print(sum(1 for n, c in enumerate(calls) if c.result().decode() == str(n)[::-1]))
+            print(sum(1 for m in channel.unary_stream('/test/Many')(b'3000', timeout=60, metadata=own)))
+            """
+        let setting = AttacheProcess.Setting(threads: 1, files: ["password": password + "\n"])
+        try AttacheProcess.visitingZoo(rules, setting: setting) { proxy throws in
+            let proxied = server.environment.merging(["https_proxy": proxy.address, "GRPC_VERBOSITY": "ERROR"]) { $1 }
+            let run = try Finished.run(
+                "python3", ["-c", script, "127.0.0.1:\(server.port)"], environment: proxied, seconds: 120)
+            #expect(run.output == "olleh\n100\n3000\n", "\(run)\n\(proxy.errorOutput)\n\(proxy.accessLog)")
+            let lines = {
+                proxy.accessLogLines.filter { $0.contains(#""http":"2""#) && $0.contains(#""upstream_http":"2""#) }
+            }
+            #expect(Wait.until { lines().count == 102 }, "\(proxy.accessLog)")
+            #expect(lines().allSatisfy { $0.contains(#""parent":"up"#) })
+            #expect(lines().allSatisfy { $0.contains(#""parent_http":"2""#) == (node != nil) }, "\(lines().prefix(2))")
+            #expect(node?.sessions ?? 1 == 1)
         }
     }
 

@@ -1,3 +1,4 @@
+import Bytes
 import HTTP
 import TestSupport
 import Testing
@@ -126,5 +127,15 @@ struct FloodTests {
         let server = try ServerConnection(.init(form: .absolute))
         server.receive("GET / HTTP/1.1\r\n\r\n".utf8Span.span, at: 1)
         #expect(server.hasFailed)
+        server.produce(into: ByteBuffer(capacity: 1024), limit: .max, at: 1)
+        #expect(server.excess == .violations)
+    }
+
+    @Test func `a connection that ends in order has violated nothing`() throws {
+        let client = try TestClient()
+        client.server.end()
+        client.take()
+        #expect(client.frames.last?.type == 7 && client.frames.last?.code == 0)
+        #expect(client.server.excess == nil)
     }
 }

@@ -309,7 +309,7 @@ struct ReceivedResponseTests {
         #expect(other.readAll().hasSuffix("\r\n\r\nhello"))
         // One more byte is beyond the window.
         server.data(1, "x")
-        #expect(slow.failure == .reset(3) || server.client.isOver)
+        #expect(slow.failure == .violated(3) || server.client.isOver)
     }
 
     @Test func `the bytes of streams that are closed early are given back`() throws {

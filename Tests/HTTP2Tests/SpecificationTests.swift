@@ -185,6 +185,11 @@ struct SpecificationTests {
         let client = try TestClient()
         client.send(one.frames)
         #expect(Self.reaction(of: client) == one.reaction)
+        if case .connection = one.reaction {
+            #expect(client.server.excess != nil)
+        } else {
+            #expect(client.server.excess == nil)
+        }
     }
 
     private static func reaction(of client: TestClient) -> Reaction {

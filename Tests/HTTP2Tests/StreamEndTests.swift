@@ -90,6 +90,32 @@ struct StreamEndTests {
         }
     }
 
+    @Test func `a stream that the library resets is not one that the server has reset`() throws {
+        let server = try TestServer()
+        let stream = server.request()
+        server.headers(1, [(":status", "200"), ("content-length", "5")], ends: false)
+        server.data(1, "123", ends: true)
+        #expect(stream.failure == .violated(1))
+        #expect(server.resetCode(of: 1) == 1)
+    }
+
+    @Test(arguments: [
+        (0, 2, 2), (1, 2, 2), (2, 2, 2), (5, 2, 2), (7, 2, 2), (8, 8, 8), (11, 2, 11), (12, 2, 12), (13, 2, 2),
+        (99, 2, 2),
+    ])
+    func `a client gets an error of the same class`(code: UInt32, plain: UInt32, call: UInt32) throws {
+        #expect(StreamError(passing: code, toCall: false).rawValue == plain)
+        #expect(StreamError(passing: code, toCall: true).rawValue == call)
+        // The first error counts, also if the stream is closed as a fault behind it.
+        let client = try TestClient()
+        client.headers(1)
+        let stream = try #require(client.server.takeChanged().first)
+        stream.refuse(with: StreamError(passing: code, toCall: true))
+        stream.release(asFault: true)
+        client.take()
+        #expect(client.frames(of: 1).map(\.code) == [call])
+    }
+
     @Test func `a whole response before the whole request is read, and the rest of the request dropped`() throws {
         let server = try TestServer()
         let stream = server.request(TestServer.post + "1\r\nx\r\n")

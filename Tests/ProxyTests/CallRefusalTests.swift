@@ -30,6 +30,14 @@ struct CallRefusalTests {
         #expect(parent.callCode == .unavailable)
     }
 
+    @Test func `a source of credentials that cannot be reached counts as unavailable`() {
+        var refusal = Refusal(.badGateway, .httpRequestDenied, "the origin asks for a token, but the endpoint is away")
+        refusal.isTransient = true
+        #expect(refusal.callCode == .unavailable)
+        refusal.receivedStatus = .proxyAuthenticationRequired
+        #expect(refusal.callCode == .unavailable)
+    }
+
     @Test func `the response has no content, and its message is printable`() {
         var refusal = Refusal(.serviceUnavailable, .connectionLimitReached, "100 % \u{FC}ber\nthe limit")
         refusal.fields = [(name: "Retry-After", value: "1")]

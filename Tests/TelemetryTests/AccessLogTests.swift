@@ -88,7 +88,7 @@ struct AccessLogTests {
         record.parentAnswer = record.answer
         record.challenge = ChallengeRecord(schemes: "basic", realm: "r")
         (record.tunnel, record.socks, record.version) = (.https, .five, .http2)
-        (record.isResumed, record.isRedirected) = (true, true)
+        (record.isResumed, record.isRedirected, record.asksParentByHTTP2) = (true, true, true)
         record.security = SecurityRecord(
             version: "1.3", trustFindings: "expired", trustRule: record.rule, isException: true, identity: "device",
             speaksHTTP2: true)
@@ -280,7 +280,7 @@ struct AccessLogTests {
         record.challenge = ChallengeRecord(schemes: "basic", realm: "r")
         (record.tunnel, record.socks) = (.https, .fourA)
         record.security = SecurityRecord(version: "1.3")
-        (record.isResumed, record.isRedirected) = (true, true)
+        (record.isResumed, record.isRedirected, record.asksParentByHTTP2) = (true, true, true)
         record.trace = RequestTrace(
             continuing: nil, samples: true, isCollected: true,
             on: try EventLoop(index: 0, clock: ManualClock(start: 0)))

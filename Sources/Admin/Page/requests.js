@@ -72,6 +72,7 @@ function request(entry) {
     "div",
     {},
     host ? hostLink(host, target) : foreign(target),
+    element("div", { class: "meta" }, versions(entry)),
     entry.proxy_status ? element("div", { class: "meta" }, "Proxy-Status: ", foreign(entry.proxy_status)) : null,
     entry.details && !entry.proxy_status?.replaceAll('\\"', '"').includes(entry.details) ? element("div", { class: "meta" }, foreign(entry.details)) : null,
     challenges.length
@@ -82,6 +83,18 @@ function request(entry) {
         ? element("div", { class: "meta" }, "challenge: ", foreign(`${entry.challenge}${entry.realm === undefined ? "" : ` “${entry.realm}”`}`))
         : null,
   );
+}
+
+/** The version of HTTP of each side that speaks it. The log names only version 2. */
+function versions({ method, http, socks, redirected, parent, parent_http: parentHTTP, upstream, upstream_http: serverHTTP, tls }) {
+  // A tunnel is no request to its server, and a parent may make the request.
+  const asksServer = method !== "CONNECT" && upstream !== undefined && (parent === undefined || tls !== undefined || serverHTTP !== undefined);
+  const sides = [
+    socks === undefined && redirected === undefined ? `client HTTP/${http ?? "1"}` : null,
+    parentHTTP === undefined ? null : `parent HTTP/${parentHTTP}`,
+    asksServer ? `server HTTP/${serverHTTP ?? "1"}` : null,
+  ];
+  return sides.filter(Boolean).join(", ");
 }
 
 const challengeWords = ({ method, realm, rule, disposition, result }) =>
@@ -138,8 +151,8 @@ function toJSON(entries) {
 }
 
 const columns = [
-  "number", "time", "client", "user", "method", "target", "status", "error", "details", "proxy_status", "route", "rule", "scheme",
-  "credential", "parent", "ms", "connect_ms", "challenge_ms", "wait_ms", "bytes_in", "bytes_out", "challenges",
+  "number", "time", "client", "user", "method", "target", "status", "http", "upstream_http", "parent_http", "error", "details", "proxy_status", "route", "rule",
+  "scheme", "credential", "parent", "ms", "connect_ms", "challenge_ms", "wait_ms", "bytes_in", "bytes_out", "challenges",
 ];
 
 /** RFC 4180. */

@@ -60,6 +60,14 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
         if case .refused = error { return .refused }
         return .aborted
     }
+
+    /// Whether the same request may succeed later, though nothing is changed: no KDC could be asked.
+    public var isTransient: Bool {
+        switch self {
+        case .noTicket(_, _, .unavailable), .noTicket(_, _, .undecided): true
+        default: false
+        }
+    }
 }
 
 /// The meaning of a challenge that follows an answer.

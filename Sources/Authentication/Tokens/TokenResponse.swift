@@ -125,7 +125,7 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The refresh token could not be claimed; the text says why.
     case unclaimed(String)
     /// A token that the request needs is missing; the text says why.
-    case noInput(String)
+    case noInput(String, isTransient: Bool = false)
     case unusableKey
     case noRandomness
 
@@ -173,6 +173,17 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// Whether the same request may succeed later, though nothing is changed: a server could not be reached, or had an error.
+    public var isTransient: Bool {
+        switch self {
+        case .status(_, let status, _): status == 429 || status >= 500
+        case .undiscovered(_, _, let isDefinite), .unannounced(_, let isDefinite): !isDefinite
+        case .noInput(_, let isTransient): isTransient
+        case .undecided, .unreachable, .unclaimed: true
+        case .refused, .held, .malformed, .unusableKey, .noRandomness: false
+        }
+    }
+
     /// The text about a refusal for the account of the grant; nil for other errors.
     public var reason: String? {
         guard case .refused(let endpoint, let code, let words) = self else { return nil }
@@ -191,7 +202,7 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
         case .unreachable(let endpoint, let why): "cannot reach \(endpoint): \(why)"
         case .undiscovered(let issuer, let why, _): "cannot find the token endpoint of \(issuer): \(why)"
         case .unclaimed(let why): "its refresh token may be in use: \(why)"
-        case .noInput(let why), .unannounced(let why, _): why
+        case .noInput(let why, _), .unannounced(let why, _): why
         case .unusableKey: "its key cannot sign"
         case .noRandomness: "the system gave no random bytes"
         }

@@ -96,6 +96,8 @@ public struct ChallengeFailure: Sendable {
     public let error: ProxyError
     /// One sentence for the user, without internals and secrets.
     public let sentence: String
+    /// Whether the same request may succeed later, though nothing is changed.
+    public private(set) var isTransient = false
 
     public init(_ status: Status, _ error: ProxyError, _ sentence: String) {
         self.status = status
@@ -104,7 +106,10 @@ public struct ChallengeFailure: Sendable {
     }
 
     /// Creates the failure for a challenge that stays unanswered for this reason.
-    public init(unanswered sentence: String) { self.init(.badGateway, .httpRequestDenied, sentence) }
+    public init(unanswered sentence: String, isTransient: Bool = false) {
+        self.init(.badGateway, .httpRequestDenied, sentence)
+        self.isTransient = isTransient
+    }
 
     static let incompletePage = ChallengeFailure(
         .badGateway, .httpResponseIncomplete, "the origin's response ended before it could be told from a login page")

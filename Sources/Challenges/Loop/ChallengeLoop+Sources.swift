@@ -39,24 +39,27 @@ extension ChallengeLoop {
     /// Keeps the reason why a program has given no credential, for the client.
     func noteUnread(_ ruled: RuleDelegate.DelegateDecision) {
         guard let error = ruled.trouble, case .rejectProtectionSpace = ruled.decision.disposition else { return }
-        trouble = .tokenless("\(error)")
+        trouble = .tokenless("\(error)", isTransient: error.isTransient)
     }
 
     /// Keeps the reason why a program has given no credential for every request, for the client.
     func noteUnreadPreemptive() {
-        if let error = context.source.unreadPreemptive() { trouble = .tokenless("\(error)") }
+        guard let error = context.source.unreadPreemptive() else { return }
+        trouble = .tokenless("\(error)", isTransient: error.isTransient)
     }
 
     /// The action after a credential could not be exchanged for a token.
     func exchanged(_ error: TokenSupply.Missing, _ reason: String) -> ChallengeTask.Action {
         let sentence = error.sentenceForChallenge
         trouble =
-            sentence.map { .tokenless($0) } ?? .explained("\(context.challenger.title) asks for a token, but \(error)")
+            sentence.map { .tokenless($0, isTransient: error.isTransient) }
+            ?? .explained(
+                "\(context.challenger.title) asks for a token, but \(error)", isTransient: error.isTransient)
         if case .refused(let credential, let details, let pause) = error {
             context.request.record.details = details
             return task.withheld(credential, for: pause)
         }
-        if case .failed(_, let details) = error { context.request.record.details = details }
+        if case .failed(_, let details, _) = error { context.request.record.details = details }
         if sentence != nil { return task.decided(Decision(.rejectProtectionSpace, reason: reason)) }
         return task.decided(Decision(.cancelAuthenticationChallenge, reason: reason))
     }

@@ -3,6 +3,9 @@ import Model
 import Telemetry
 
 extension ChallengeLoop {
+    /// Whether the challenge stays unanswered for a reason that may soon have gone: a source of credentials cannot be reached.
+    public var mayBeAnsweredLater: Bool { trouble.isTransient }
+
     /// The reason why a request could not be answered. A later reason replaces the earlier one.
     enum Trouble {
         case none
@@ -12,9 +15,13 @@ extension ChallengeLoop {
         /// There was no ticket, which the task has counted. Texts give this reason if no other method succeeds.
         case counted(AuthenticationError)
         /// There is no token or session: the sentence for the client.
-        case explained(String)
+        ///
+        /// - Parameter isTransient: whether the same request may succeed later.
+        case explained(String, isTransient: Bool = false)
         /// There is no token, and the client gets the challenge with this sentence in `Proxy-Status`.
-        case tokenless(String)
+        ///
+        /// - Parameter isTransient: whether the same request may succeed later.
+        case tokenless(String, isTransient: Bool = false)
 
         /// Reports to the task what the missing answer means for the credential.
         /// - Returns: nil where the answer was made, or no other method could do better.
@@ -58,14 +65,23 @@ extension ChallengeLoop {
         }
 
         var explanation: String? {
-            if case .explained(let sentence) = self { sentence } else { nil }
+            if case .explained(let sentence, _) = self { sentence } else { nil }
+        }
+
+        /// Whether the same request may succeed later, though nothing is changed.
+        var isTransient: Bool {
+            switch self {
+            case .none: false
+            case .unmade(let error), .counted(let error): error.isTransient
+            case .explained(_, let isTransient), .tokenless(_, let isTransient): isTransient
+            }
         }
 
         /// The sentence for the client instead of a challenge that a ticket or a token would have answered.
         func sentence(instead reason: PassReason, of challenger: Challenger) -> String? {
             switch (self, reason) {
             case (.counted(let error), .aborted): "\(challenger.title) asks for a login, but \(error)"
-            case (.explained(let sentence), .parked): sentence
+            case (.explained(let sentence, _), .parked): sentence
             default: nil
             }
         }
@@ -73,7 +89,7 @@ extension ChallengeLoop {
         /// The text of `Proxy-Status` about a challenge that the client gets; nil if the proxy does not answer it.
         func note(on reason: PassReason) -> String? {
             if case .attemptsUsed = reason, let counted { return "\(counted)" }
-            if case .tokenless(let sentence) = self { return sentence }
+            if case .tokenless(let sentence, _) = self { return sentence }
             return reason.note
         }
 
@@ -82,7 +98,7 @@ extension ChallengeLoop {
             on reason: PassReason, of challenger: Challenger, onLoginPage isLoginPage: Bool, in record: ExchangeRecord
         ) -> ChallengeVerdict {
             if let sentence = sentence(instead: reason, of: challenger) {
-                return .cancel(ChallengeFailure(unanswered: sentence))
+                return .cancel(ChallengeFailure(unanswered: sentence, isTransient: isTransient))
             }
             let note = note(on: reason)
             if isLoginPage, let note { record.details = note }

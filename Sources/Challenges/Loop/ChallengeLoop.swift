@@ -324,7 +324,7 @@ public final class ChallengeLoop {
         } else if isChallenge, challenges.isEmpty, !hasMet, let assumed = assumedOffer() {
             switch assumed {
             case .success(let offer): (challenges, offers) = ([offer.challenge], [offer])
-            case .failure(let error): trouble = .tokenless("\(error)")
+            case .failure(let error): trouble = .tokenless("\(error)", isTransient: error.isTransient)
             }
         }
         if isChallenge, offers.isEmpty { noteUnreadPreemptive() }
@@ -403,7 +403,8 @@ public final class ChallengeLoop {
         case .cancel(let reason):
             return fail(
                 ChallengeFailure(
-                    unanswered: trouble.explanation ?? "\(challenger.title) asks for a login, but \(reason)"))
+                    unanswered: trouble.explanation ?? "\(challenger.title) asks for a login, but \(reason)",
+                    isTransient: trouble.isTransient))
         }
         if let next {
             stage = .meeting(round, next)

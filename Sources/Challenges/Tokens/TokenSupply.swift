@@ -28,12 +28,14 @@ extension TokenSupply {
         /// - Parameter pause: the time until the next try; nil if unknown.
         case refused(Credential, String, pause: Milliseconds?)
         /// The sentence says that the credential has no token, and why.
-        case failed(Credential, String)
+        ///
+        /// - Parameter isTransient: whether the same request may succeed later.
+        case failed(Credential, String, isTransient: Bool)
 
         /// The sentence about a credential whose issuer is named, or that is for a registry, so that the client gets the challenge; nil otherwise.
         var sentenceForChallenge: String? {
             switch self {
-            case .refused(let credential, let sentence, _), .failed(let credential, let sentence):
+            case .refused(let credential, let sentence, _), .failed(let credential, let sentence, _):
                 credential.isAnnounced || credential.grant?.server.issuer != nil ? sentence : nil
             case .ownRequest: nil
             }
@@ -42,9 +44,11 @@ extension TokenSupply {
         var description: String {
             switch self {
             case .ownRequest: "none can be fetched through it"
-            case .refused(_, let sentence, _), .failed(_, let sentence): sentence
+            case .refused(_, let sentence, _), .failed(_, let sentence, _): sentence
             }
         }
+
+        var isTransient: Bool { if case .failed(_, _, let isTransient) = self { isTransient } else { false } }
     }
 }
 
@@ -109,7 +113,9 @@ public struct TokenSupply {
         } catch {
             let sentence = "credential \(credential.version.name) has no token: \(error)"
             if case .held(_, let pause) = error { throw .refused(credential, sentence, pause: pause) }
-            throw error.isRefusal ? .refused(credential, sentence, pause: nil) : .failed(credential, sentence)
+            throw error.isRefusal
+                ? .refused(credential, sentence, pause: nil)
+                : .failed(credential, sentence, isTransient: error.isTransient)
         }
     }
 
@@ -139,13 +145,13 @@ public struct TokenSupply {
             _ = await state.ask(question, of: credentials)
         }
         do throws(CredentialError) { named = try delegate.policy.credentials.credential(named: name) } catch {
-            throw .noInput("\(error)")
+            throw .noInput("\(error)", isTransient: error.isTransient)
         }
         if named.token != nil { return named }
         do throws(TokenError) {
             return try await token(
                 for: named, exactly: named, at: server, under: terms, besides: refused, asInput: true)
-        } catch { throw .noInput("credential \(name) has no token: \(error)") }
+        } catch { throw .noInput("credential \(name) has no token: \(error)", isTransient: error.isTransient) }
     }
 
     /// - Parameters:

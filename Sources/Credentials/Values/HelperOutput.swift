@@ -187,6 +187,15 @@ public enum HelperFailure: Sendable, Hashable, CustomStringConvertible {
     /// It takes longer than a request waits.
     case late
 
+    /// Whether the next run may succeed, though nothing is changed.
+    var isTransient: Bool {
+        switch self {
+        case .run(.system), .run(.unconnected), .run(.timedOut), .run(.killed), .late: true
+        // A program that ends with an error may say so that it has no credential.
+        case .run, .output: false
+        }
+    }
+
     /// Whether a helper of Docker's may say by it that it has no credential for the server: it has no other way.
     var mayMeanNone: Bool {
         switch self {

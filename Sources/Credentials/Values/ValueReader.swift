@@ -130,6 +130,12 @@ public enum CredentialError: Error, Sendable, Hashable, CustomStringConvertible 
         }
     }
 
+    /// Whether the same request may succeed later, though nothing is changed: a program did not end in time, or nothing answers
+    /// at its socket.
+    public var isTransient: Bool {
+        if case .helper(_, _, let failure) = self { failure.isTransient } else { false }
+    }
+
     public var description: String {
         switch self {
         case .unreadable(let credential, let path, let cause):

@@ -152,7 +152,8 @@ extension ForwardingContext {
         case .tunnelled(let parent):
             let tunnel = try await ParentConnector(downstream: downstream, exchange: exchange, parent: parent)
                 .openTunnel(to: destination, resuming: resuming)
-            guard tunnel.early == nil else {
+            // A server of HTTP/2 may speak first.
+            guard tunnel.early == nil || offersHTTP2 && !origin.isSecure else {
                 tunnel.connection.stream.close()
                 throw Refusal(
                     .badGateway, .httpProtocolError,
@@ -160,18 +161,19 @@ extension ForwardingContext {
             }
             return try await secure(
                 tunnel.connection.stream, resuming: resuming, offersHTTP2,
-                parentSecurity: tunnel.connection.parentSecurity)
+                parentSecurity: tunnel.connection.parentSecurity, early: tunnel.early)
         }
     }
 
     private func secure(
-        _ stream: ByteStream, resuming: Bool, _ offersHTTP2: Bool, parentSecurity: ConnectionSecurity? = nil
+        _ stream: ByteStream, resuming: Bool, _ offersHTTP2: Bool, parentSecurity: ConnectionSecurity? = nil,
+        early: ByteBuffer? = nil
     ) async throws(Refusal) -> OriginConnection {
         let terms = terms
         guard origin.isSecure else {
             return OriginConnection(
                 stream: stream, to: origin, under: terms, parentSecurity: parentSecurity,
-                kind: offersHTTP2 ? .http2 : .ordinary)
+                kind: offersHTTP2 ? .http2(early: early) : .ordinary)
         }
         var handshake = OriginHandshake(
             downstream: downstream, policy: policy, client: downstream.identity(in: exchange), own: exchange.own,
@@ -281,9 +283,12 @@ extension ParentConnector {
     /// Opens a tunnel to the origin of a destination.
     public func openTunnel(to destination: Destination, resuming: Bool) async throws(Refusal) -> Tunnel {
         exchange.record.parent = parent.figures
+        exchange.record.asksParentByHTTP2 = false
         guard parent.speaksHTTP else {
             return try await SOCKSOpening(connector: self, origin: destination.origin).open()
         }
-        return try await TunnelRequest(connector: self, destination: destination).open(resuming: resuming)
+        let tunnel = try await TunnelRequest(connector: self, destination: destination).open(resuming: resuming)
+        exchange.record.asksParentByHTTP2 = tunnel.connection.parentSecurity?.speaksHTTP2 ?? false
+        return tunnel
     }
 }

@@ -78,9 +78,11 @@ public struct ForwardingContext {
     // MARK: - The path
 
     /// Whether a parent could make the request itself. What changes to another protocol goes through a tunnel (RFC 6455
-    /// section 4.1), and so does what only the origin may read.
+    /// section 4.1), and so does what only the origin may read. A parent may not know that the origin speaks HTTP/2 without
+    /// TLS.
     var mayBeRelayed: Bool {
         !origin.isSecure && exchange.request.upgrade == nil && exchange.request.authority != nil
+            && downstream.tunnel?.hasPriorKnowledge != true
     }
 
     /// Sets the path of the request.
@@ -393,10 +395,11 @@ public struct ForwardingContext {
         guard let verdict = (challenges?.parent ?? .ignored).judge() else { return nil }
         guard exchange.isChallengedByParent, case .pass(let note) = verdict else { return Verdict(verdict) }
         // The parent challenges the proxy, not the client.
-        return .cancel(
-            .unanswered(
-                by: parent, challenges: upstream.challenges(in: ChallengeFields.proxy),
-                note: note ?? challenges?.parent.loop?.rejection, upstream.head.status))
+        var refusal = Refusal.unanswered(
+            by: parent, challenges: upstream.challenges(in: ChallengeFields.proxy),
+            note: note ?? challenges?.parent.loop?.rejection, upstream.head.status)
+        refusal.isTransient = challenges?.parent.loop?.mayBeAnsweredLater ?? false
+        return .cancel(refusal)
     }
 
     /// Judges a response of the origin.
@@ -405,6 +408,14 @@ public struct ForwardingContext {
         let challenges = exchange.credentials.challenges
         guard let verdict = (challenges?.origin ?? .ignored).judge() else { return nil }
         if case .again = verdict { challenges?.parent.loop?.renew() }
+        // The client of a call takes the server's refusal for the last word.
+        if case .pass(let note?) = verdict, challenges?.origin.loop?.mayBeAnsweredLater == true, isCall,
+            exchange.judgedStatus == .unauthorized
+        {
+            var refusal = Refusal(.badGateway, .httpRequestDenied, note)
+            refusal.isTransient = true
+            return .cancel(refusal)
+        }
         return Verdict(verdict)
     }
 
@@ -539,8 +550,10 @@ public struct ForwardingContext {
             if upstream.isStream { upstream.head.note(.http2) }
             if security.hasIdentityNews { noteIdentity(on: security) }
             exchange.record.security = security.record
+            if upstream.isNotable { exchange.record.asksParentByHTTP2 = upstream.asksParentByHTTP2 }
         } else if upstream.isNotable {
             if upstream.isStream { upstream.head.note(.http2) }
+            exchange.record.asksParentByHTTP2 = upstream.asksParentByHTTP2
             if let security = upstream.peerSecurity { noteIdentity(on: security) }
         }
     }
@@ -578,21 +591,4 @@ extension Status {
     /// The statuses "SSL Certificate Error" and "SSL Certificate Required" of nginx.
     fileprivate static let certificateError = Status(rawValue: 495)
     fileprivate static let certificateRequired = Status(rawValue: 496)
-}
-
-extension ForwardingContext {
-    /// The combined verdict on a response of all servers that may have asked for a credential.
-    enum Verdict {
-        case pass(note: String?)
-        case again
-        indirect case cancel(Refusal)
-
-        init(_ verdict: ChallengeVerdict) {
-            switch verdict {
-            case .pass(let note): self = .pass(note: note)
-            case .again: self = .again
-            case .cancel(let failure): self = .cancel(Refusal(failure.status, failure.error, failure.sentence))
-            }
-        }
-    }
 }

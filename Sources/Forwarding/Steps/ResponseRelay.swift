@@ -87,7 +87,10 @@ public struct ResponseRelay: ~Copyable {
                 if let step = try go(context) { return step }
             }
         } catch {
-            let failure = isHeadSent ? error : error.beforeHead
+            var failure = isHeadSent ? error : error.beforeHead
+            if !isHeadSent, case .cutShort = error, let reset = context.exchange.upstream.streamReset {
+                failure = .upstreamFailed(.reset(reset))
+            }
             throw upload?.cause(of: failure) ?? failure
         }
     }

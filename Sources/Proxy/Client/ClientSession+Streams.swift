@@ -123,6 +123,17 @@ extension ClientSession {
         finish(run, goesOn: false)
     }
 
+    /// The reset that ended the server's stream, if the client has a stream, too, on which it can be passed on.
+    func passedReset(of exchange: Exchange) -> StreamReset? {
+        downstream.isMultiplexed ? exchange.upstream.streamReset : nil
+    }
+
+    /// Resets the client's stream with CANCEL if the server has done so, and else with an error of the same class.
+    func refuse(by reset: StreamReset) {
+        guard let channel = stream.channel as? ClientStream else { return }
+        channel.refuse(with: StreamError(passing: reset.code, toCall: channel.isCall))
+    }
+
     /// Takes no more requests, and ends the connection after those in progress.
     func drain() {
         downstream.logins.closeAll()

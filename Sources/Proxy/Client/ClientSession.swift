@@ -491,11 +491,13 @@ final class ClientSession: ChannelObserver, WakeupCompanion {
         case .cutShort(let error, let sentence):
             exchange.record.error = error
             exchange.record.details = sentence
+            if let reset = passedReset(of: exchange) { refuse(by: reset) }
             stream.abort()
             finish(run, goesOn: false)
         case .upstreamFailed(let failure):
-            conclude(
-                run, after: .refused(Refusal(failure, of: exchange.way.relay?.origin.title ?? "the origin")))
+            let refusal = Refusal(failure, of: exchange.way.relay?.origin.title ?? "the origin")
+            let isPassed = passedReset(of: exchange) != nil
+            conclude(run, after: isPassed ? .cutShort(refusal.error, refusal.sentence) : .refused(refusal))
         case .refused(let refusal):
             send(run, keepingConnection: ProxyResponse(downstream: downstream, exchange: exchange).write(refusal))
         case .needsHTTP11: refuseStream(of: run)

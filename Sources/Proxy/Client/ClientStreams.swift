@@ -121,8 +121,8 @@ final class ClientStreams: SessionHost {
         let isWritten = write()
         isAdvancing = false
         note()
-        if isLost || !isWritten || !hasTime { return end() }
         if let excess = connection.excess { return end(for: excess) }
+        if isLost || !isWritten || !hasTime { return end() }
         if outbound.isEmpty, connection.isOver || connection.hasFailed || isDraining && isIdle { return end() }
         if !waiting.isEmpty { schedule() }
         setDeadline()

@@ -143,7 +143,8 @@ extension Refusal {
 
     /// The code for a `502`. Clients may repeat a call that is `unavailable`, but a missing login or a rule stays.
     private var callCodeOfServer: GRPC.Code {
-        switch receivedStatus {
+        if isTransient { return .unavailable }
+        return switch receivedStatus {
         case .unauthorized, .proxyAuthenticationRequired: .unauthenticated
         case nil: error == .httpRequestDenied ? .unauthenticated : .unavailable
         default: error == .httpRequestDenied ? .permissionDenied : .unavailable

@@ -60,15 +60,18 @@ struct StreamCount {
 }
 
 extension ServerConnection.Excess {
-    /// The limit, for operators.
+    /// The reason why the connection was closed, as a clause about it for operators.
     var words: String {
+        let limit: String
         switch self {
-        case .resets: "streams that it resets"
-        case .faults: "malformed requests and frames"
-        case .refusals: "requests beyond the number that is served at once"
-        case .settings: "SETTINGS frames"
-        case .frames: "frames without content"
-        case .fields: "the size of a header section"
+        case .resets: limit = "streams that it resets"
+        case .faults: limit = "malformed requests and frames"
+        case .refusals: limit = "requests beyond the number that is served at once"
+        case .settings: limit = "SETTINGS frames"
+        case .frames: limit = "frames without content"
+        case .fields: limit = "the size of a header section"
+        case .violations: return "its frames violate the protocol"
         }
+        return "it exceeded the limit of \(limit)"
     }
 }

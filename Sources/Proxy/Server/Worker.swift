@@ -157,7 +157,7 @@ final class Worker: SessionHost {
         floodReport = loop.now
         let client = address.map { "\($0.unmapped)" } ?? "a unix socket"
         upstreams.shared.report(
-            "the HTTP/2 connection of the client at \(client) was closed: it exceeded the limit of \(excess.words)")
+            "the HTTP/2 connection of the client at \(client) was closed: \(excess.words)")
     }
 
     /// Removes the session of that number, which has ended.

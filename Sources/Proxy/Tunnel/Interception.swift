@@ -89,11 +89,10 @@ struct Interception {
         }
     }
 
-    /// Whether HTTP/2 without TLS becomes requests of the session. Its client knows that the server speaks it, and a parent may
-    /// not know. A stream of HTTP/2 carries no other streams.
+    /// Whether HTTP/2 without TLS becomes requests of the session. Its client knows that the server speaks it. A stream of
+    /// HTTP/2 carries no other streams.
     private var entersStreams: Bool {
         opening.destination.route.action == .intercept && !exchange.record.isRedirected && offersHTTP2
-            && opening.destination.hops.isEmpty
     }
 
     /// The interception for the server that the client's hello names; nil if the tunnel is relayed unseen. If the tunnel leads

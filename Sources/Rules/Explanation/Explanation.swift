@@ -43,6 +43,8 @@ public struct Explanation: Sendable {
     public let route: RouteDecision
     /// The request as the origin gets it; unchanged if it is neither upgraded nor intercepted.
     public let asked: ExplainedRequest
+    /// The places of the listeners whose clients may choose HTTP/2.
+    let http2Listeners: [String]
     /// The TLS handshake with the origin; nil if the proxy would see none.
     public let handshake: Explanation.Handshake?
     /// The reason why no challenge is answered under any rules; nil if the rules decide.
@@ -75,6 +77,11 @@ public struct Explanation: Sendable {
         clientIsAllowed = rules.clients.permits(request.client.address)
         clientIsAsked = !rules.configuration.clients.methods.isEmpty
         let user = request.client.user
+        let hasNegotiate = rules.configuration.clients.methods.contains(.negotiate)
+        http2Listeners = rules.configuration.listeners.filter { listener in
+            if let tls = listener.tls { return tls.offersHTTP2 && !hasNegotiate }
+            return listener.speaksHTTP2 && (listener.client != nil || !hasNegotiate)
+        }.map { "\($0.place)" }
         clientIsNamed = rules.configuration.listeners.contains { listener in
             user.map { listener.client?.hasSameBytes(as: $0) ?? false } ?? false
         }
@@ -93,7 +100,7 @@ public struct Explanation: Sendable {
             (address, rules.egress.permits(address, port: asked.port))
         }
         let way = route.parentList?.legs(to: request.host.utf8Span.span) ?? []
-        parents = way.map { Explanation.Parent($0, for: asked, by: rules) }
+        parents = way.map { [route] leg in Explanation.Parent(leg, for: asked, on: route, by: rules) }
         authorization = rules.authorization(
             host: request.host.utf8Span.span, port: asked.port, protocol: asked.protocol,
             isSecure: asked.protocol == .https, client: request.client)
@@ -164,6 +171,7 @@ public struct Explanation: Sendable {
         public let certificate: Challenge
         /// Whether a rule names NTLM or Negotiate for the server.
         let namesLogin: Bool
+        static let loginWords = "a rule names NTLM or Negotiate, which need HTTP/1.1"
 
         /// - Parameter request: the request as the origin gets it.
         init(_ request: ExplainedRequest, terms: TLSTerms?, rules: RuleSet) {
@@ -208,12 +216,16 @@ public struct Explanation: Sendable {
         let leg: ParentList.Leg
         /// The path of the request, in words.
         let passage: String
+        /// Whether the proxy offers HTTP/2 to the parent, in words; nil for a parent that speaks no HTTP.
+        let http2: String?
         let outlooks: [Outlook]
 
-        init(_ leg: ParentList.Leg, for request: ExplainedRequest, by rules: RuleSet) {
+        /// - Parameter request: the request as the origin gets it.
+        init(_ leg: ParentList.Leg, for request: ExplainedRequest, on route: RouteDecision, by rules: RuleSet) {
             self.leg = leg
             guard case .server(let server, _) = leg else {
                 passage = ""
+                http2 = nil
                 outlooks = []
                 return
             }
@@ -223,6 +235,7 @@ public struct Explanation: Sendable {
             } else {
                 passage = request.protocol == .http ? "which sends the request" : "by a tunnel (CONNECT)"
             }
+            http2 = speaksHTTP ? Self.http2(server, for: request, on: route, by: rules) : nil
             let methods: [(AuthenticationMethod, String)] =
                 switch server.scheme {
                 case .http, .https: [(.digest, "407 digest"), (.basic, "407 basic")]
@@ -238,6 +251,19 @@ public struct Explanation: Sendable {
                 query.isSecure = server.scheme == .https || method == .digest
                 return Outlook(label: label, answers: rules.possibleAnswers(query))
             }
+        }
+
+        private static func http2(
+            _ server: Configuration.Parent.Server, for request: ExplainedRequest, on route: RouteDecision,
+            by rules: RuleSet
+        ) -> String {
+            let no = "not offered to the parent"
+            if server.scheme != .https { return "\(no): it is asked without TLS" }
+            if !route.http2.isForOrigins { return no }
+            if rules.namesLogin(host: server.address.host.utf8Span.span, port: server.address.port, isProxy: true) {
+                return "\(no): \(Handshake.loginWords)"
+            }
+            return request.protocol == .ftp ? "\(no): ftp needs HTTP/1.1" : "offered to the parent"
         }
     }
 }

@@ -3,7 +3,6 @@ import Model
 /// The lines about the TLS connection to the origin.
 extension ExplanationText {
     mutating func addHandshake(_ handshake: Explanation.Handshake) {
-        add("http/2", http2Words(handshake))
         if let terms = handshake.terms {
             let version: String? =
                 switch (terms.minimum, terms.maximum) {
@@ -19,18 +18,26 @@ extension ExplanationText {
         addCertificate(handshake.certificate)
     }
 
-    /// The sides to which the proxy offers HTTP/2.
-    private func http2Words(_ handshake: Explanation.Handshake) -> String {
-        let route = explanation.route
-        let seesClient = explanation.request.isInTunnel || explanation.request.opensTunnel
+    /// Adds a line about the sides with which the proxy may speak HTTP/2. Those of parents have lines of their own.
+    mutating func addHTTP2() {
+        let (request, route) = (explanation.request, explanation.route)
+        let isInTunnel = request.isInTunnel || request.opensTunnel
         var words: [String] = []
-        if seesClient { words.append(route.http2.isForClients ? "offered to the client" : "not offered to the client") }
-        if handshake.namesLogin {
-            words.append("not offered to the server: a rule names NTLM or Negotiate, which need HTTP/1.1")
-        } else {
-            words.append(route.http2.isForOrigins ? "offered to the server" : "not offered to the server")
+        if isInTunnel, explanation.handshake != nil {
+            words.append(route.http2.isForClients ? "offered to the client" : "not offered to the client")
+        } else if !isInTunnel, !explanation.http2Listeners.isEmpty {
+            words.append("offered to the client at \(explanation.http2Listeners.joined(separator: ", "))")
         }
-        return words.joined(separator: ", ")
+        if let handshake = explanation.handshake {
+            if handshake.namesLogin {
+                words.append("not offered to the server: \(Explanation.Handshake.loginWords)")
+            } else {
+                words.append(route.http2.isForOrigins ? "offered to the server" : "not offered to the server")
+            }
+        } else if !isInTunnel, request.protocol == .http, route.action != .deny, route.parentList == nil {
+            words.append("not offered to the server: it is asked without TLS")
+        }
+        if !words.isEmpty { add("http/2", words.joined(separator: ", ")) }
     }
 
     private mutating func addTrust(_ challenge: Explanation.Handshake.Challenge) {

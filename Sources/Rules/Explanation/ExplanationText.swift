@@ -64,6 +64,7 @@ struct ExplanationText {
             let isAway = !explanation.parents.isEmpty
             add("egress", isAway ? "depends on the parent's address; the parent resolves \(request.host)" : place)
         }
+        addHTTP2()
         if let handshake = explanation.handshake {
             addHandshake(handshake)
         } else if !request.findings.isEmpty || !request.issuers.isEmpty {
@@ -316,6 +317,7 @@ extension ExplanationText {
             case .direct: add("parent", "none, if those above do not work")
             case .server(let server, let name):
                 add("parent", "\(name), \(server.scheme.rawValue) \(server.address), \(parent.passage)")
+                if let http2 = parent.http2 { add("  http/2", http2) }
                 for outlook in parent.outlooks {
                     add("  if \(outlook.label)", outlook.answers.map(Self.words).joined(separator: "; or "))
                 }

@@ -14,8 +14,9 @@ extension ManualTopic {
             route new.example.com { intercept; http2 origins }
 
         Each stream is a request of its own. Its 401 is answered, its login at the proxy (407) is checked, and its line is in
-        the log, with `"http":"2"` for the client's side and `"upstream_http":"2"` for the server's. In the format common or
-        combined the line says HTTP/2.0. The field `Via` says 2 for a message that came by HTTP/2.
+        the log. There `"http":"2"` is for the client's side and `"upstream_http":"2"` for the server's. `"parent_http":"2"` is
+        for that of a parent. In the format common or combined the line says HTTP/2.0. The field `Via` says 2 for a message that
+        came by HTTP/2. 'attache explain' and the list of requests on the dashboard show the versions, too.
 
         Clients can open a WebSocket on a stream (RFC 8441). The proxy asks the server for it by HTTP/1.1.
 
@@ -35,6 +36,10 @@ extension ManualTopic {
         not processed is sent again with any method: after GOAWAY, REFUSED_STREAM or a 421. Up to 64 KiB of content are
         kept for that (`limits { replay-memory }`). After a lost connection, only idempotent requests are sent again. A
         server that sends nothing for 15 seconds while a request waits must answer a PING within 10 seconds.
+
+        If the server resets a stream with another code, the request is not sent again. A client of HTTP/2 gets a reset of its
+        own stream: CANCEL after CANCEL, and else INTERNAL_ERROR. A client of HTTP/1.1 gets a 502 with the code in
+        `Proxy-Status`. If the response has begun, its connection ends.
 
         Some requests use HTTP/1.1: logins by NTLM and Negotiate, WebSockets, and requests that the server refuses with
         HTTP_1_1_REQUIRED. Apache does that where a folder wants a client certificate. The proxy then asks that server by
@@ -72,7 +77,13 @@ extension ManualTopic {
         407, PERMISSION_DENIED (7) for 403. RESOURCE_EXHAUSTED (8) stands for 413, 429 and 431, DEADLINE_EXCEEDED (4) for 504,
         UNAVAILABLE (14) for 502 and 503, and UNKNOWN (2) for the rest. Clients may repeat a call that is unavailable. So a 502
         is UNAUTHENTICATED if a login is refused by a rule or has no credential, and PERMISSION_DENIED if the rules of a parent
-        refuse. A CONNECT is no call: it gets its 407.
+        refuse. It is UNAVAILABLE if the credential cannot be had now. That is so if a token endpoint or a KDC cannot be
+        reached or has an error, or if no process answers at the socket of a helper. A helper that ends with an error may mean that
+        it has none, so its call is UNAUTHENTICATED. A CONNECT is no call: it gets its 407.
+
+        If the server resets the stream of a call, the client sees what it would see without the proxy. CANCEL is CANCELLED (1),
+        and ENHANCE_YOUR_CALM is RESOURCE_EXHAUSTED (8). INADEQUATE_SECURITY is PERMISSION_DENIED (7). The other codes are
+        INTERNAL (13).
 
         If the client says how long it waits (`grpc-timeout`) and the server has not begun its response by then, the client
         gets DEADLINE_EXCEEDED. That also ends a wait for a token, for another request or for an operator.
@@ -81,8 +92,8 @@ extension ManualTopic {
 
         Clients of gRPC without TLS ("insecure channels") open a tunnel, too, and begin with HTTP/2 in it. An intercepted tunnel
         then carries their calls to the server by HTTP/2 without TLS. `preempt always` in a rule with `secure no` is only for
-        servers on this machine. The calls pass unseen where the route says `http2 no` or `http2 origins`, or leads through a
-        parent.
+        servers on this machine. The calls pass unseen where the route says `http2 no` or `http2 origins`. If the route leads
+        through a parent, the proxy asks it for a tunnel (CONNECT) to the server.
 
         = NTLM and Negotiate of the client itself
         Such a login belongs to a connection, and streams share theirs. The proxy resets the stream with HTTP_1_1_REQUIRED. curl
@@ -99,10 +110,10 @@ extension ManualTopic {
         A connection of a client carries up to 100 streams at once (`limits { streams N }`). A thread carries 2000, and 500 of
         one client address (`limits { exchanges N }`). More are refused with REFUSED_STREAM, and clients send them again. A
         client that resets many streams, or sends many useless or malformed frames, loses its connection with
-        ENHANCE_YOUR_CALM. The proxy writes a message for the operator, at most one each minute. The metrics
-        attache_http2_streams_total, attache_http2_resets_total and attache_http2_floods_total count streams, resets and such
-        connections of clients; attache_upstream_http2_connections_total and attache_upstream_http2_streams_total count
-        those of servers.
+        ENHANCE_YOUR_CALM. A client whose frames violate the protocol loses it with the code of the fault, such as PROTOCOL_ERROR.
+        The proxy writes a message for the operator, at most one each minute. The metrics attache_http2_streams_total,
+        attache_http2_resets_total and attache_http2_floods_total count streams, resets and such connections of clients.
+        attache_upstream_http2_connections_total and attache_upstream_http2_streams_total count those of servers.
 
         A malformed request gets a 400, or a reset of its stream. The other streams of the connection go on.
         """)

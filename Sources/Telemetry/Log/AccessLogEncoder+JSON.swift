@@ -94,6 +94,7 @@ extension AccessLogEncoder {
         line.append(key: #","route":""#, string: record.route)
         if let parent = record.parent {
             line.append(key: #","parent":""#, string: parent.parent.label)
+            if record.asksParentByHTTP2 { line.append(#","parent_http":"2""#) }
             line.append(key: #","parent_scheme":""#, token: record.parentScheme?.token)
             line.append(key: #","parent_credential":""#, string: record.parentCredential)
         }

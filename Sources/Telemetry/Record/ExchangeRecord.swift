@@ -100,6 +100,8 @@ public final class ExchangeRecord {
     public var security: SecurityRecord?
     /// Whether the new connection resumed an earlier TLS session.
     public var isResumed = false
+    /// Whether the parent is asked by HTTP/2; meaningless without a parent.
+    public var asksParentByHTTP2 = false
     /// The time from the first byte of the request to its end, in nanoseconds.
     public var duration: UInt64 = 0
     /// The time of DNS lookup and connecting, in nanoseconds; nil for a kept connection.
@@ -282,6 +284,7 @@ public final class ExchangeRecord {
         tunnel = nil
         security.forget()
         isResumed = false
+        asksParentByHTTP2 = false
         duration = 0
         connecting = nil
         wait = nil

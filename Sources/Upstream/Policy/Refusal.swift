@@ -32,6 +32,8 @@ public struct Refusal: Error {
     public var text: String { explanation.map { "\(sentence)\n\n\($0)\n" } ?? "\(sentence)\n" }
     /// The status with which a parent refused, if it differs from the client's.
     public var receivedStatus: Status?
+    /// Whether the same request may succeed later, though nothing is changed: a source of credentials could not be reached.
+    public var isTransient = false
     /// Whether nothing was sent yet, so that another parent can be tried.
     public var mayGoAnotherWay = false
     /// Whether the client's connection can carry another request after this.

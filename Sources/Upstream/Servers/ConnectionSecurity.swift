@@ -11,7 +11,8 @@ public final class ConnectionSecurity {
     let grant: TrustGrant
     private let version: StaticString
     public let isResumed: Bool
-    private let speaksHTTP2: Bool
+    /// Whether both sides have chosen HTTP/2.
+    public let speaksHTTP2: Bool
     /// The choice of certificates for this connection; nil if it carries a request of the proxy itself, which brings
     /// its own.
     let choice: IdentityChoice?

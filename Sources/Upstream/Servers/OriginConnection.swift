@@ -23,7 +23,8 @@ public final class OriginConnection: IntrusiveLRU.Entry {
         /// The connection may serve no other request.
         case forOneRequest
         /// The client knows that the server speaks HTTP/2 without TLS.
-        case http2
+        /// - Parameter early: the bytes that the server has sent at once; nil if none.
+        case http2(early: ByteBuffer?)
         /// A stream of an HTTP/2 connection that others share. It serves one request, and never a login.
         case stream(SharedStream)
     }
@@ -72,6 +73,11 @@ public final class OriginConnection: IntrusiveLRU.Entry {
     /// The stream of a shared connection; nil for a connection of its own.
     var sharedStream: OriginStream? {
         if case .stream(let stream) = kind { stream.channel } else { nil }
+    }
+
+    /// The bytes of HTTP/2 that the server has sent before it was asked; nil if none.
+    var early: ByteBuffer? {
+        if case .http2(let early) = kind { early } else { nil }
     }
 
     /// The TLS with the server, also of a stream; nil without TLS.

@@ -83,6 +83,7 @@ public final class SharedConnection: ChannelObserver {
         connection = try ClientConnection(settings)
         carrier.stream.rest(telling: self)
         carrier.stream.setDeadline(after: nil)
+        if let early = carrier.early { connection.receive(early.readable, at: now) }
         metrics.add(to: .upstreamHTTP2Connections)
     }
 

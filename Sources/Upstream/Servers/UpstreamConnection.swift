@@ -65,6 +65,8 @@ public final class UpstreamConnection {
     public func hide(fields names: [String]) { connection?.sharedStream?.stream.secretNames = names }
     /// Whether the connection is a stream, or that with a parent uses TLS; meaningless without a connection.
     public private(set) var isNotable = false
+    /// Whether the connection leads through a parent, or to it, by HTTP/2.
+    public var asksParentByHTTP2: Bool { connection?.parentSecurity?.speaksHTTP2 ?? false }
     /// The reason why a gateway gave no response; nil if it is not the gateway's fault.
     public var gatewayRefusal: Refusal? { connection?.gateway?.refusal }
 
@@ -174,10 +176,15 @@ public final class UpstreamConnection {
         case .unprocessed?: return .unprocessed
         case .requiresHTTP11?: return .needsHTTP11
         case .faultyRequest?: return .unspeakable
-        case .reset(let code)?: return .reset(StreamReset(code: code))
+        case .reset(let code)?, .violated(let code)?: return .reset(StreamReset(code: code))
         case .malformed(let defect)?: return .invalid(HTTPError(.upstream, defect))
         }
         return inbound.isEmpty ? .died : .invalid(HTTPError(.upstream, .incomplete))
+    }
+
+    /// The reason with which the server has reset the stream of the response; nil if it has not.
+    public var streamReset: StreamReset? {
+        if case .reset(let code)? = connection?.sharedStream?.stream.failure { StreamReset(code: code) } else { nil }
     }
 
     /// The failure of TLS; nil if TLS did not fail, or if only the connection was reset.
@@ -220,11 +227,15 @@ public final class UpstreamConnection {
             do throws(IOError) { try stream.check() } catch { throw Self.failure(error) }
             return .awaitsUpstream
         case .failed(let errno):
-            if case .reset(let code) = connection?.sharedStream?.stream.failure {
+            switch connection?.sharedStream?.stream.failure {
+            case .reset(let code)?:
                 throw .cutShort(
                     .connectionTerminated, "the origin reset its response (\(StreamReset(code: code)))")
+            case .violated(let code)?:
+                throw .cutShort(
+                    .httpProtocolError, "the origin broke the protocol in its response (\(StreamReset(code: code)))")
+            default: throw Self.failure(stream.failure(errno, "cannot read"))
             }
-            throw Self.failure(stream.failure(errno, "cannot read"))
         }
     }
 

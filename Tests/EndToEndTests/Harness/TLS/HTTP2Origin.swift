@@ -266,13 +266,29 @@ final class HTTP2Origin: Sendable {
             };
             if (path === '/refuse' && !old && refused++ % 2 === 0) return request.stream.close(7);
             if (path === '/old' && !old) return request.stream.close(13);
-            if (path === '/reset' && !old) return request.stream.close(2);
+            if (path === '/reset' && !old) return request.stream.close(Number(query ?? 2));
+            if (path === '/cut' && !old) {
+                response.writeHead(200, { 'content-type': 'text/plain' });
+                response.write('begun');
+                return setTimeout(() => request.stream.close(Number(query)), 100);
+            }
             if (path === '/kill') return old ? request.socket.destroy() : session.destroy();
             if (path === '/misdirected' && !old && session.served > 1) return answer(421, 'not here\\n');
             if (path === '/rolling' && !old && session.served === 20) session.close();
             if (path === '/large') {
                 response.writeHead(200, { 'content-type': 'text/plain' });
                 return response.end(Buffer.alloc(8 << 20, 'x'));
+            }
+            // A call of gRPC, whose message says when and with which code its stream is reset.
+            if (path === '/test/Unary') {
+                return request.once('data', piece => {
+                    const [, begun, code] = /(head )?(\\d+)/.exec(piece.subarray(5).toString());
+                    if (begun) {
+                        response.writeHead(200, { 'content-type': 'application/grpc' });
+                        response.flushHeaders();
+                    }
+                    setTimeout(() => request.stream.close(Number(code)), begun ? 100 : 0);
+                });
             }
             if (path === '/late') return request.on('end', () => setTimeout(() => answer(200), 300)).resume();
             answer(200, path === '/any' ? 'this is h2\\n' : undefined);

@@ -16,6 +16,8 @@ final class NodeParent: Sendable {
         case old
         /// It ends a connection in order after forty streams.
         case rolling
+        /// It opens a tunnel when the server in it has spoken.
+        case late
     }
 
     static let isInstalled = (try? Spawn.executable("node")) != nil
@@ -86,7 +88,8 @@ final class NodeParent: Sendable {
             if (mode === 'old') return stream.close(13);
             if (mode === 'rolling' && ++stream.session.served === 40) stream.session.close();
             if (head[':method'] === 'CONNECT') {
-                const socket = connect(head[':authority'], socket => {
+                const socket = connect(head[':authority'], async socket => {
+                    if (mode === 'late') socket.unshift(await new Promise(done => socket.once('data', done)));
                     stream.respond({ ':status': 200 });
                     socket.pipe(stream);
                     stream.pipe(socket);

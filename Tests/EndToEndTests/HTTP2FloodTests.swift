@@ -212,6 +212,27 @@ import Testing
         }
     }
 
+    @Test func `a request that comes with the preface may take longer than its head`() throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let origin = try RecordingOrigin.answering { _, connection in
+            gate.wait()
+            try connection.reply(body: "ok")
+        }
+        let port = FreePort.take()
+        defer { FreePort.release(port) }
+        let rules = "listen 127.0.0.1:\(port) h2c\ntimeouts { head 1s }"
+        try AttacheProcess.running(rules, setting: .init(threads: 1)) { _ throws in
+            let head = SmugglingCase.Origin(scheme: "http", authority: "127.0.0.1:\(origin.port)").head()
+            let client = try FrameClient(to: port, first: Frame.headers(1, head))
+            #expect(Wait.until { origin.messages.count == 1 })
+            // Others come later, and say nothing until their time is over.
+            for _ in 1...2 { #expect(try FrameClient(to: port).readToEnd() == 0) }
+            gate.open()
+            #expect(try client.answer(on: 1) == .response(status: 200, text: "ok"))
+        }
+    }
+
     @Test func `a connection that does not begin with the preface is ended`() throws {
         try besieged { _, dialer, _ throws in
             let wire = try Wire(to: dialer.port)

@@ -19,6 +19,8 @@ extension ClientSession {
             host.give(run)
             phase = .multiplexed(streams)
             stream.rest(telling: self)
+            // The time for the handshake, or for the first head, is over.
+            stream.setDeadline(after: nil)
             streams.advance()
         } catch {
             host.give(run)

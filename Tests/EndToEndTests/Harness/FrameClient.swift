@@ -25,12 +25,14 @@ final class FrameClient {
     }
 
     /// Connects in clear.
-    /// - Parameter settings: identifiers and values that it sends at once.
-    init(to port: UInt16, settings: [(UInt16, UInt32)] = []) throws {
+    /// - Parameters:
+    ///   - settings: identifiers and values that it sends at once.
+    ///   - first: frames that it sends with them.
+    init(to port: UInt16, settings: [(UInt16, UInt32)] = [], first: [UInt8] = []) throws {
         wire = try Wire(to: port)
         let payload = settings.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] + Frame.number($1) }
         // It acknowledges the settings of the server, which are the first frame.
-        try send(Frame.preface + Frame.bytes(4, 0, 0, payload) + Frame.bytes(4, 1, 0, []))
+        try send(Frame.preface + Frame.bytes(4, 0, 0, payload) + Frame.bytes(4, 1, 0, []) + first)
     }
 
     func send(_ bytes: [UInt8]) throws { try wire.send(bytes) }

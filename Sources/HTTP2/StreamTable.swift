@@ -1,7 +1,7 @@
 /// The open streams of a connection by their numbers. The numbers grow, so that a number's low bits give its place: most often
 /// no other stream has it.
 struct StreamTable {
-    /// At most half of the places are taken.
+    /// The slots of the table, of which at most half are taken.
     private var places = [MultiplexedStream?](repeating: nil, count: 16)
     private(set) var count = 0
 

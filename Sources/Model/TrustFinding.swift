@@ -87,3 +87,15 @@ public struct TrustFindings: OptionSet, Hashable, Sendable, CustomStringConverti
     public static let weak: Self = [.weakKey, .weakSignature]
     public static let all = Self(TrustFinding.allCases)
 }
+
+/// An operator's exception: a server with this key is trusted despite the problems of its certificate.
+public struct TrustException: Hashable, Sendable {
+    public let pin: KeyPin
+    /// The last day of the exception.
+    public let until: Day
+
+    public init(pin: KeyPin, until: Day) {
+        self.pin = pin
+        self.until = until
+    }
+}

@@ -3,14 +3,22 @@ import Glibc
 import HTTP2
 import IO
 
+/// The owner of an HTTP/2 connection, which moves the bytes of its streams.
+public protocol StreamOwner: AnyObject {
+    /// Moves them after the events of this batch.
+    func schedule()
+}
+
 /// A stream of an HTTP/2 connection as the channel of the exchange or session that uses it. The owner of the connection
 /// calls `update` for each stream that has changed, and moves its bytes after `schedule`.
 open class MultiplexedChannel: StreamChannel {
     /// The stream; nil when it was released.
     private var multiplexed: MultiplexedStream?
+    private let owner: any StreamOwner
     private var isFault = false
 
-    public init(over stream: MultiplexedStream, on loop: EventLoop) {
+    public init(over stream: MultiplexedStream, of owner: any StreamOwner, on loop: EventLoop) {
+        self.owner = owner
         super.init(on: loop)
         carry(stream)
     }
@@ -31,7 +39,7 @@ open class MultiplexedChannel: StreamChannel {
     }
 
     /// Has the connection move the bytes of its streams, after the events of this batch.
-    open func schedule() {}
+    public final func schedule() { owner.schedule() }
 
     /// Bytes have moved to or from the stream.
     open func noteMove() { schedule() }

@@ -6,15 +6,13 @@ import Transport
 /// other.
 final class ClientStream: MultiplexedChannel {
     private var stream: RequestStream
-    private let streams: ClientStreams
     /// The time when bytes moved last, or the stream began.
     private(set) var lastMove: LoopInstant
 
-    init(_ stream: RequestStream, of streams: ClientStreams, on loop: EventLoop) {
+    init(_ stream: RequestStream, of owner: any StreamOwner, on loop: EventLoop) {
         self.stream = stream
-        self.streams = streams
         lastMove = loop.now
-        super.init(over: stream, on: loop)
+        super.init(over: stream, of: owner, on: loop)
     }
 
     /// Continues with the next stream, after `leave`.
@@ -23,8 +21,6 @@ final class ClientStream: MultiplexedChannel {
         lastMove = unsafe loop.now
         carry(stream)
     }
-
-    override func schedule() { streams.schedule() }
 
     override func noteMove() {
         lastMove = unsafe loop.now

@@ -13,7 +13,7 @@ import Upstream
 /// All bytes of the connection move in `advance`. A session only fills its stream and calls `schedule`, so that a batch of
 /// events causes one write. The limits count sessions, not streams: a request that continues after its stream was reset
 /// keeps its place.
-final class ClientStreams: SessionHost {
+final class ClientStreams: SessionHost, StreamOwner {
     private unowned let session: ClientSession
     private let host: any SessionHost
     /// The streams of the client's address.

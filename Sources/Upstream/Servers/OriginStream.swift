@@ -11,13 +11,11 @@ final class OriginStream: MultiplexedChannel {
     init(_ stream: ResponseStream, of shared: SharedConnection, on loop: EventLoop) {
         self.stream = stream
         self.shared = shared
-        super.init(over: stream, on: loop)
+        super.init(over: stream, of: shared, on: loop)
     }
 
     /// The TLS of the connection with the server.
     var tls: TLSConnection? { shared.carrier.stream.tls }
-
-    override func schedule() { shared.schedule() }
 
     override func release() {
         super.release()

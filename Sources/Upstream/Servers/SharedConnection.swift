@@ -12,7 +12,7 @@ import Transport
 /// that a batch of events causes one write.
 ///
 /// Belongs to its loop.
-public final class SharedConnection: ChannelObserver {
+public final class SharedConnection: ChannelObserver, StreamOwner {
     /// The connection below, with its server, terms and trust. It is in the loop's `IdlePool` while no stream is open.
     let carrier: OriginConnection
     private let connection: ClientConnection
@@ -138,7 +138,7 @@ public final class SharedConnection: ChannelObserver {
     }
 
     /// Calls `advance` when the events of this batch are served.
-    func schedule() {
+    public func schedule() {
         if isAdvancing { isDirty = true }
         guard !isScheduled, !isAdvancing, !isOver else { return }
         isScheduled = true

@@ -184,9 +184,16 @@ import Testing
         try besieged("limits { streams 10; exchanges 20 }") { _, dialer, head throws in
             let large = head.dropLast() + [(":path", "/large")]
             let attacker = try FrameClient(by: dialer, settings: [(4, 0)])
+            // Five sessions serve these, and one of them serves no stream of the next.
+            let small = [(":method", "HEAD")] + head.dropFirst()
+            try attacker.send((0..<5).flatMap { Frame.headers(UInt32(2 * $0 + 1), Array(small)) })
+            for number in 0..<5 { #expect(try attacker.answer(on: UInt32(2 * number + 1)).status == 200) }
             // A quarter of 20 is for one address.
-            for number in 0..<5 { try attacker.send(Frame.headers(UInt32(2 * number + 1), Array(large))) }
-            while attacker.frames.count(where: { $0.type == 1 }) < 5 { try #require(try attacker.next() != nil) }
+            for number in 5..<9 { try attacker.send(Frame.headers(UInt32(2 * number + 1), Array(large))) }
+            while attacker.frames.count(where: { $0.type == 1 }) < 9 { try #require(try attacker.next() != nil) }
+            let other = try FrameClient(by: dialer, settings: [(4, 0)])
+            try other.send(Frame.headers(1, Array(large)))
+            while other.frames.count(where: { $0.type == 1 }) < 1 { try #require(try other.next() != nil) }
             let client = try FrameClient(by: dialer)
             try client.send(Frame.headers(1, head))
             #expect(try client.answer(on: 1) == .reset(code: 7))

@@ -44,6 +44,9 @@ open class MultiplexedChannel: StreamChannel {
     /// Bytes have moved to or from the stream.
     open func noteMove() { schedule() }
 
+    /// Whether the channel has a stream now.
+    public final var carriesStream: Bool { multiplexed != nil }
+
     /// Takes over what has changed.
     public final func update() {
         guard let multiplexed else { return }

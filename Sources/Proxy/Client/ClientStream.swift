@@ -28,7 +28,7 @@ final class ClientStream: MultiplexedChannel {
     }
 
     /// Whether the session can do nothing before the client takes bytes, or sends more.
-    var awaitsClient: Bool { !isClosed && (!isWritable || !isReadable && stream.awaitsContent) }
+    var awaitsClient: Bool { carriesStream && (!isWritable || !isReadable && stream.awaitsContent) }
 
     /// Whether the request is a call of gRPC, also if it must be refused.
     var isCall: Bool { stream.isCall }

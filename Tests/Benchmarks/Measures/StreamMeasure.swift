@@ -62,8 +62,9 @@ enum StreamMeasure {
             let authority = try origin.authority(in: setting)
             let figure = try InstructionMeasure.difference(of: contestant, from: few, to: many, in: setting) {
                 requests, running throws(BenchError) in
+                // Few, because each of the first ones makes a TLS handshake, which is slow under callgrind.
                 try load(
-                    requests,
+                    requests, over: 2, atOnce: 8,
                     [
                         "-p", "h2c", "--connect-to=127.0.0.1:\(running.route.port)", "-H", ":scheme: \(origin.scheme)",
                         "http://\(authority)/small",
@@ -81,9 +82,12 @@ enum StreamMeasure {
         return false
     }
 
-    /// Makes requests over eight connections, 32 at once on each.
-    private static func load(_ requests: Int, _ arguments: [String]) throws(BenchError) {
-        let output = try Child.run(["h2load", "-c", "8", "-m", "32", "-n", "\(requests)"] + arguments)
+    /// Makes requests over that many connections, and as many at once on each.
+    private static func load(
+        _ requests: Int, over connections: Int = 8, atOnce streams: Int = 32, _ arguments: [String]
+    ) throws(BenchError) {
+        let output = try Child.run(
+            ["h2load", "-c", "\(connections)", "-m", "\(streams)", "-n", "\(requests)"] + arguments)
         guard output.contains("\(requests) succeeded, 0 failed") else {
             throw .machine("h2load \(arguments.joined(separator: " ")): \(output.suffix(500))")
         }

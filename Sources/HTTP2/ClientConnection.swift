@@ -65,7 +65,7 @@ public final class ClientConnection: MultiplexedConnection {
             ], window: settings.window)
     }
 
-    /// Takes the next stream that has changed, in the order of their changes; nil if there is none.
+    /// Takes the next stream that has changed, in the order of their changes. Nil: no more streams have changed.
     public func nextChanged() -> ResponseStream? { nextMarked() as? ResponseStream }
 
     // MARK: - Streams

@@ -217,7 +217,8 @@ public class MultiplexedConnection {
     }
 
     /// Frees the memory that only streams need.
-    public func trim() { spare.removeAll() }
+    /// - Parameter kept: the number of the next streams that find theirs.
+    public func trim(keeping kept: Int = 0) { spare.removeLast(max(0, spare.count - kept)) }
 
     // MARK: - Orders
 

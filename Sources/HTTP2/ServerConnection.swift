@@ -42,7 +42,7 @@ public final class ServerConnection: MultiplexedConnection {
     /// Whether streams are open, or their responses wait to be sent.
     public var hasStreams: Bool { !streams.isEmpty }
 
-    /// Takes the next stream that has changed, in the order of their changes; nil if there is none.
+    /// Takes the next stream that has changed, in the order of their changes. Nil: no more streams have changed.
     public func nextChanged() -> RequestStream? { nextMarked() as? RequestStream }
 
     /// Counts a request that was refused as malformed, like a stream that is reset for the client's fault.

@@ -348,7 +348,8 @@ struct GRPCTests {
             case .brokenEndpoint: tokens.change { $0.answer = ("503 Service Unavailable", "") }
             case .refusingEndpoint: tokens.change { $0.answer = ("401 Unauthorized", "{\"error\":\"invalid_client\"}") }
             case .deadSocket: return ("helper plain unix:\(Scratch.folder("helper"))/none.sock", tokens.endpoint.port)
-            case .slowProgram: return ("helper plain \(try HelperScript("sleep 60").path)", tokens.endpoint.port)
+            case .slowProgram:
+                return ("helper plain \(try HelperScript("tail -f /dev/null").path)", tokens.endpoint.port)
             case .emptyProgram: return ("helper plain \(try HelperScript("exit 1").path)", tokens.endpoint.port)
             }
             return (grant(tokens.url), tokens.endpoint.port)

@@ -66,6 +66,8 @@ public final class SharedConnection: ChannelObserver, StreamOwner {
     private static let stall: Milliseconds = 1000
     /// The limit of streams at once of a connection with a parent. Most of them are tunnels that rest.
     private static let parentLimit = 1000
+    /// The streams whose buffers an idle connection keeps.
+    private static let sparedStreams = 4
     /// The bytes that are made for one write.
     private static let pieceLimit = BufferPool.regular
 
@@ -231,6 +233,7 @@ public final class SharedConnection: ChannelObserver, StreamOwner {
         if case .request = wait, carrier.isInOrder { return }
         wait = .request
         lastPing = nil
+        connection.trim(keeping: Self.sparedStreams)
         carrier.peer.pool.enter(carrier)
         stream.setDeadline(after: Self.keptFor)
     }

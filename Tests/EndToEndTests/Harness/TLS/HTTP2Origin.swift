@@ -270,7 +270,7 @@ final class HTTP2Origin: Sendable {
             if (path === '/cut' && !old) {
                 response.writeHead(200, { 'content-type': 'text/plain' });
                 response.write('begun');
-                return setTimeout(() => request.stream.close(Number(query)), 100);
+                return session.ping(() => request.stream.close(Number(query)));
             }
             if (path === '/kill') return old ? request.socket.destroy() : session.destroy();
             if (path === '/misdirected' && !old && session.served > 1) return answer(421, 'not here\\n');
@@ -287,7 +287,8 @@ final class HTTP2Origin: Sendable {
                         response.writeHead(200, { 'content-type': 'application/grpc' });
                         response.flushHeaders();
                     }
-                    setTimeout(() => request.stream.close(Number(code)), begun ? 100 : 0);
+                    // The client answers the PING behind the head.
+                    session.ping(() => request.stream.close(Number(code)));
                 });
             }
             if (path === '/late') return request.on('end', () => setTimeout(() => answer(200), 300)).resume();

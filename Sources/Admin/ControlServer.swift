@@ -11,7 +11,7 @@ public final class ControlServer {
 
     /// Listens at once and serves as long as the process, even if the caller keeps no reference. Call it on the loop's
     /// thread, or before the loop starts.
-    public init(at path: LocalPath, on loop: EventLoop, sources: ControlSources) throws(LocalListenerError) {
+    public init(at path: LocalPath, on loop: EventLoop, sources: ControlSources) throws(LocalListener.Failure) {
         self.loop = loop
         self.sources = sources
         // The closure retains the server.

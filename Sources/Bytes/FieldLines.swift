@@ -28,7 +28,7 @@ public struct FieldLines: ~Copyable {
     /// The names that occur on more than one line, as one bit for each ordinal.
     public var repeated: UInt64 { list.repeated }
 
-    public subscript(index: Int) -> FieldLine { FieldLine(parts: self[placeOf: index].pointee, shift: shift) }
+    public subscript(index: Int) -> Line { Line(parts: self[placeOf: index].pointee, shift: shift) }
 
     public mutating func removeAll() {
         list.filled = 0
@@ -143,59 +143,61 @@ extension scan_line {
     fileprivate func isOne(of ordinals: UInt64) -> Bool { ordinals &>> UInt64(row) & 1 != 0 }
 }
 
-/// The positions of the parts of a field line (RFC 9112 section 5): `name` `:` `value` CR LF, with blanks around the
-/// value.
-public struct FieldLine: Sendable {
-    let parts: scan_line
-    let shift: Int
+extension FieldLines {
+    /// The positions of the parts of a field line (RFC 9112 section 5): `name` `:` `value` CR LF, with blanks around
+    /// the value.
+    public struct Line: Sendable {
+        let parts: scan_line
+        let shift: Int
 
-    /// The line with its line end.
-    public var line: Range<Int> { range(parts.start, parts.end) }
-    public var name: Range<Int> { range(parts.start, parts.name_end) }
-    /// The value without blanks at either end; may be empty.
-    public var value: Range<Int> { range(parts.value_start, parts.value_end) }
-    /// The number of the name in the table, from 1; 0 if it is not there.
-    public var ordinal: UInt8 { parts.row }
-    public var isMarked: Bool { parts.marked }
+        /// The line with its line end.
+        public var line: Range<Int> { range(parts.start, parts.end) }
+        public var name: Range<Int> { range(parts.start, parts.name_end) }
+        /// The value without blanks at either end; may be empty.
+        public var value: Range<Int> { range(parts.value_start, parts.value_end) }
+        /// The number of the name in the table, from 1; 0 if it is not there.
+        public var ordinal: UInt8 { parts.row }
+        public var isMarked: Bool { parts.marked }
 
-    private func range(_ start: UInt32, _ end: UInt32) -> Range<Int> {
-        Range(uncheckedBounds: (Int(start) &+ shift, Int(end) &+ shift))
-    }
-}
-
-/// Names that are recognised in any case by one comparison: length and first letter determine the candidate.
-public struct NameTable: Sendable {
-    /// The table in the form of `scan_name_slot`.
-    private let bytes: [UInt8]
-
-    /// Lower-case names of letters, digits and hyphens, at most 63 of at most 31 bytes, no two of which have both
-    /// length and first letter in common.
-    public init(_ names: [String]) {
-        let row = Int(SCAN_NAME_ROW)
-        var bytes = [UInt8](repeating: 0, count: Int(SCAN_NAME_SLOTS) + row)
-        precondition(names.count < 64, "too many names")
-        for (index, name) in names.enumerated() {
-            let name = Array(name.utf8)
-            precondition(!name.isEmpty && name.count < row, "a name is empty or too long")
-            let slot = scan_name_slot(name[0], name.count)
-            precondition(bytes[slot] == 0, "two names have length and first letter in common")
-            bytes[slot] = UInt8(index + 1)
-            bytes += name + [UInt8](repeating: 0, count: row - name.count)
+        private func range(_ start: UInt32, _ end: UInt32) -> Range<Int> {
+            Range(uncheckedBounds: (Int(start) &+ shift, Int(end) &+ shift))
         }
-        self.bytes = bytes
     }
 
-    /// The number of the name in `range`, whose bytes are all token bytes: 1 for the first name, 0 for others.
-    public func ordinal(of range: Range<Int>, in text: Span<UInt8>) -> UInt8 {
-        precondition(range.lowerBound >= 0 && range.upperBound <= text.count, "range outside the span")
-        return withUnsafeNames { names in
-            text.withUnsafeBufferPointer {
-                scan_recognise(names, $0.baseAddress, range.lowerBound, range.upperBound)
+    /// Names that are recognised in any case by one comparison: length and first letter determine the candidate.
+    public struct NameTable: Sendable {
+        /// The table in the form of `scan_name_slot`.
+        private let bytes: [UInt8]
+
+        /// Lower-case names of letters, digits and hyphens, at most 63 of at most 31 bytes, no two of which have both
+        /// length and first letter in common.
+        public init(_ names: [String]) {
+            let row = Int(SCAN_NAME_ROW)
+            var bytes = [UInt8](repeating: 0, count: Int(SCAN_NAME_SLOTS) + row)
+            precondition(names.count < 64, "too many names")
+            for (index, name) in names.enumerated() {
+                let name = Array(name.utf8)
+                precondition(!name.isEmpty && name.count < row, "a name is empty or too long")
+                let slot = scan_name_slot(name[0], name.count)
+                precondition(bytes[slot] == 0, "two names have length and first letter in common")
+                bytes[slot] = UInt8(index + 1)
+                bytes += name + [UInt8](repeating: 0, count: row - name.count)
+            }
+            self.bytes = bytes
+        }
+
+        /// The number of the name in `range`, whose bytes are all token bytes: 1 for the first name, 0 for others.
+        public func ordinal(of range: Range<Int>, in text: Span<UInt8>) -> UInt8 {
+            precondition(range.lowerBound >= 0 && range.upperBound <= text.count, "range outside the span")
+            return withUnsafeNames { names in
+                text.withUnsafeBufferPointer {
+                    scan_recognise(names, $0.baseAddress, range.lowerBound, range.upperBound)
+                }
             }
         }
-    }
 
-    func withUnsafeNames<Result>(_ body: (UnsafePointer<UInt8>?) -> Result) -> Result {
-        bytes.withUnsafeBufferPointer { body($0.baseAddress) }
+        func withUnsafeNames<Result>(_ body: (UnsafePointer<UInt8>?) -> Result) -> Result {
+            bytes.withUnsafeBufferPointer { body($0.baseAddress) }
+        }
     }
 }

@@ -7,6 +7,21 @@ import CZlib
 /// Consecutive gzip members are one body (RFC 1952 section 2.2). Zeros after the end are padding. Other bytes there are
 /// refused, like everything that another decoder could read differently. A failed inflater stays failed.
 public struct Inflater: ~Copyable {
+    /// The limits of the expansion of a coded body, against decompression bombs.
+    public struct Limits: Sendable {
+        /// The limit of decoded bytes for each coded byte. Deflate itself reaches 1032; text rarely exceeds 20.
+        public let ratio: Int
+        /// The number of decoded bytes without a limit on the ratio, since short bodies of one repeated byte are
+        /// harmless.
+        public let freeBytes: Int
+
+        /// A ratio below 1 counts as 1.
+        public init(ratio: Int = 100, freeBytes: Int = 1 << 20) {
+            self.ratio = max(ratio, 1)
+            self.freeBytes = freeBytes
+        }
+    }
+
     /// The result of one call.
     public struct Progress: Equatable, Sendable {
         /// The number of input bytes that were used.
@@ -22,11 +37,11 @@ public struct Inflater: ~Copyable {
         case inside
         /// Becomes `.inside` when another gzip member starts.
         case behindMember
-        case failed(InflationError)
+        case failed(Failure)
     }
 
     private let coding: ContentCoding
-    private let limits: InflationLimits
+    private let limits: Limits
     /// The stream is on the heap, because zlib keeps its address.
     private let stream: UnsafeMutablePointer<z_stream>
     private var state = State.awaitingStart
@@ -37,7 +52,7 @@ public struct Inflater: ~Copyable {
     private static let zlibWindow: CInt = MAX_WBITS
     private static let gzipWindow: CInt = MAX_WBITS + 16
 
-    public init(_ coding: ContentCoding, limits: InflationLimits = InflationLimits()) throws(InflationError) {
+    public init(_ coding: ContentCoding, limits: Limits = Limits()) throws(Failure) {
         self.coding = coding
         self.limits = limits
         stream = .allocate(capacity: 1)
@@ -58,7 +73,7 @@ public struct Inflater: ~Copyable {
     /// passed again.
     public mutating func decode(
         _ input: Span<UInt8>, into output: ByteBuffer, room: Int
-    ) throws(InflationError) -> Progress {
+    ) throws(Failure) -> Progress {
         if case .failed(let error) = state { throw error }
         do {
             return try step(input, into: output, room: room)
@@ -69,7 +84,7 @@ public struct Inflater: ~Copyable {
     }
 
     /// Ends the body. Call it when the coded body has ended and no output is waiting.
-    public mutating func finish() throws(InflationError) {
+    public mutating func finish() throws(Failure) {
         switch state {
         case .awaitingStart, .behindMember: return
         case .inside:
@@ -81,7 +96,7 @@ public struct Inflater: ~Copyable {
 
     private mutating func step(
         _ input: Span<UInt8>, into output: ByteBuffer, room: Int
-    ) throws(InflationError) -> Progress {
+    ) throws(Failure) -> Progress {
         var consumed = 0
         var left = room
         while true {
@@ -116,7 +131,7 @@ public struct Inflater: ~Copyable {
 
     /// Selects the format. The low four bits of a zlib header are 8, for deflate. In bare deflate they would be a
     /// stored block with padding that is not zero, which no encoder writes. So one byte decides.
-    private mutating func choose(first: UInt8) throws(InflationError) {
+    private mutating func choose(first: UInt8) throws(Failure) {
         guard first & 0xF != 8 else { return }
         guard inflateReset2(stream, Self.rawWindow) == Z_OK else { throw .malformed }
     }
@@ -124,7 +139,7 @@ public struct Inflater: ~Copyable {
     /// Calls zlib once. Returns the number of bytes used and made, and whether the member ended.
     private mutating func inflate(
         _ input: Span<UInt8>, into output: ByteBuffer, room: Int
-    ) throws(InflationError) -> (used: Int, made: Int, ended: Bool) {
+    ) throws(Failure) -> (used: Int, made: Int, ended: Bool) {
         let room = min(room, Int(CUnsignedInt.max))
         let offered = min(input.count, Int(CUnsignedInt.max))
         var result = Z_OK
@@ -175,40 +190,28 @@ public enum ContentCoding: Sendable {
     }
 }
 
-/// The limits of the expansion of a coded body, against decompression bombs.
-public struct InflationLimits: Sendable {
-    /// The limit of decoded bytes for each coded byte. Deflate itself reaches 1032; text rarely exceeds 20.
-    public let ratio: Int
-    /// The number of decoded bytes without a limit on the ratio, since short bodies of one repeated byte are harmless.
-    public let freeBytes: Int
+extension Inflater {
+    /// The reason why a coded body could not be decoded. The peer's fault, except `noMemory`.
+    public enum Failure: Error, Equatable, CustomStringConvertible {
+        /// The bytes violate the coding, or a checksum or length differs.
+        case malformed
+        /// Bytes other than zero padding follow the end.
+        case trailingBytes
+        /// The body ended before its coding did.
+        case truncated
+        /// The decoded body is more than `limit` times as long as the coded one.
+        case ratioExceeded(limit: Int)
+        /// zlib could not allocate its window.
+        case noMemory
 
-    /// A ratio below 1 counts as 1.
-    public init(ratio: Int = 100, freeBytes: Int = 1 << 20) {
-        self.ratio = max(ratio, 1)
-        self.freeBytes = freeBytes
-    }
-}
-
-/// The reason why a coded body could not be decoded. The peer's fault, except `noMemory`.
-public enum InflationError: Error, Equatable, CustomStringConvertible {
-    /// The bytes violate the coding, or a checksum or length differs.
-    case malformed
-    /// Bytes other than zero padding follow the end.
-    case trailingBytes
-    /// The body ended before its coding did.
-    case truncated
-    /// The decoded body is more than `limit` times as long as the coded one.
-    case ratioExceeded(limit: Int)
-    /// zlib could not allocate its window.
-    case noMemory
-
-    public var description: String {
-        switch self {
-        case .malformed: "the body is not in the content coding that its header names"
-        case .trailingBytes: "bytes follow the end of the coded body"
-        case .truncated: "the coded body ends too early"
-        case .ratioExceeded(let limit): "the body expands to more than \(limit) times its size"
-        case .noMemory: "there is no memory to decode the body"
+        public var description: String {
+            switch self {
+            case .malformed: "the body is not in the content coding that its header names"
+            case .trailingBytes: "bytes follow the end of the coded body"
+            case .truncated: "the coded body ends too early"
+            case .ratioExceeded(let limit): "the body expands to more than \(limit) times its size"
+            case .noMemory: "there is no memory to decode the body"
+            }
         }
     }
 }

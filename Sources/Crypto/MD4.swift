@@ -6,7 +6,7 @@ import Synchronization
 /// OpenSSL 3 has it in its legacy provider only. That is loaded into a separate library context. So the rest of the
 /// process cannot use its algorithms, and no configuration file of the system disables it.
 public enum MD4 {
-    public static func digest(of bytes: Span<UInt8>) throws(CryptoError) -> DigestValue {
+    public static func digest(of bytes: Span<UInt8>) throws(CryptoError) -> MessageDigest.Value {
         var storage = InlineArray<32, UInt8>(repeating: 0)
         var out = storage.mutableSpan
         let isMade = algorithm.withLock { algorithm in
@@ -21,7 +21,7 @@ public enum MD4 {
             ERR_clear_error()
             throw .noMD4
         }
-        return DigestValue(storage: storage, count: 16)
+        return MessageDigest.Value(storage: storage, count: 16)
     }
 
     /// Loaded at the first use and kept until the process ends; nil if the provider is missing.

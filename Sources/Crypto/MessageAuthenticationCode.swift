@@ -11,7 +11,7 @@ public struct MessageAuthenticationCode: Sendable {
     }
 
     /// Takes a key that is itself a code or a digest.
-    public init(_ algorithm: DigestAlgorithm = .sha256, key: DigestValue) {
+    public init(_ algorithm: DigestAlgorithm = .sha256, key: MessageDigest.Value) {
         self.init(algorithm, key: key.storage.span.extracting(first: key.count))
     }
 
@@ -36,14 +36,14 @@ public struct MessageAuthenticationCode: Sendable {
     /// The state to which bytes are added; `code(of:)` finishes it.
     public func begin() -> MessageDigest { inner }
 
-    public func code(of message: consuming MessageDigest) -> DigestValue {
+    public func code(of message: consuming MessageDigest) -> MessageDigest.Value {
         let digest = message.finish()
         var code = outer
         code.update(digest)
         return code.finish()
     }
 
-    public func code(of bytes: Span<UInt8>) -> DigestValue {
+    public func code(of bytes: Span<UInt8>) -> MessageDigest.Value {
         var message = begin()
         message.update(bytes)
         return code(of: message)

@@ -43,7 +43,7 @@ public struct MessageDigest: Sendable {
         update(text.utf8Span.span)
     }
 
-    public mutating func update(_ digest: DigestValue) {
+    public mutating func update(_ digest: Value) {
         update(digest.storage.span.extracting(first: digest.count))
     }
 
@@ -62,7 +62,7 @@ public struct MessageDigest: Sendable {
     }
 
     /// The digest of everything so far.
-    public consuming func finish() -> DigestValue {
+    public consuming func finish() -> Value {
         let algorithm = algorithm
         var digest = self
         var storage = InlineArray<32, UInt8>(repeating: 0)
@@ -75,7 +75,7 @@ public struct MessageDigest: Sendable {
             case .sha512t256: SHA512_Final(out.baseAddress, &digest.state)
             }
         }
-        return DigestValue(storage: storage, count: algorithm.length)
+        return Value(storage: storage, count: algorithm.length)
     }
 
     /// The state of the digest, for `init(resuming:)`. If a secret was hashed, the state is equivalent to that secret.
@@ -88,7 +88,7 @@ public struct MessageDigest: Sendable {
         self = suspended.withBytes { bytes in bytes.withUnsafeBytes { $0.load(as: Self.self) } }
     }
 
-    public static func digest(_ algorithm: DigestAlgorithm, of bytes: Span<UInt8>) -> DigestValue {
+    public static func digest(_ algorithm: DigestAlgorithm, of bytes: Span<UInt8>) -> Value {
         var digest = MessageDigest(algorithm)
         digest.update(bytes)
         return digest.finish()
@@ -125,49 +125,51 @@ public enum DigestAlgorithm: Int, Sendable, Hashable, CaseIterable {
     var blockLength: Int { self == .sha512t256 ? 128 : 64 }
 }
 
-/// A finished digest: a value without an allocation, up to 32 bytes long.
-public struct DigestValue: Sendable {
-    var storage: InlineArray<32, UInt8>
-    public let count: Int
+extension MessageDigest {
+    /// A finished digest: a value without an allocation, up to 32 bytes long.
+    public struct Value: Sendable {
+        var storage: InlineArray<32, UInt8>
+        public let count: Int
 
-    init(storage: InlineArray<32, UInt8>, count: Int) {
-        self.storage = storage
-        self.count = count
-    }
+        init(storage: InlineArray<32, UInt8>, count: Int) {
+            self.storage = storage
+            self.count = count
+        }
 
-    /// Takes a digest from elsewhere; nil for more than 32 bytes.
-    public init?(_ bytes: [UInt8]) {
-        guard bytes.count <= 32 else { return nil }
-        self.init(storage: InlineArray { $0 < bytes.count ? bytes[$0] : 0 }, count: bytes.count)
-    }
+        /// Takes a digest from elsewhere; nil for more than 32 bytes.
+        public init?(_ bytes: [UInt8]) {
+            guard bytes.count <= 32 else { return nil }
+            self.init(storage: InlineArray { $0 < bytes.count ? bytes[$0] : 0 }, count: bytes.count)
+        }
 
-    public var array: [UInt8] { storage.span.extracting(first: count).array }
+        public var array: [UInt8] { storage.span.extracting(first: count).array }
 
-    /// The first 128 bits as a number: enough to distinguish secrets by their codes.
-    public var prefix128: UInt128 {
-        var number: UInt128 = 0
-        for offset in 0..<16 { number = number << 8 | UInt128(storage[offset]) }
-        return number
-    }
+        /// The first 128 bits as a number: enough to distinguish secrets by their codes.
+        public var prefix128: UInt128 {
+            var number: UInt128 = 0
+            for offset in 0..<16 { number = number << 8 | UInt128(storage[offset]) }
+            return number
+        }
 
-    /// Lends the digest as lower-case hexadecimal text.
-    public func withHexadecimal<Result, Failure: Error>(
-        _ body: (Span<UInt8>) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
-        var text = InlineArray<64, UInt8>(repeating: 0)
-        var bytes = text.mutableSpan
-        storage.span.withUnsafeBufferPointer { digest in
-            bytes.withUnsafeMutableBufferPointer { text in
-                for offset in 0..<count {
-                    text[offset &* 2] = Self.digit(digest[offset] &>> 4)
-                    text[offset &* 2 &+ 1] = Self.digit(digest[offset] & 0xF)
+        /// Lends the digest as lower-case hexadecimal text.
+        public func withHexadecimal<Result, Failure: Error>(
+            _ body: (Span<UInt8>) throws(Failure) -> Result
+        ) throws(Failure) -> Result {
+            var text = InlineArray<64, UInt8>(repeating: 0)
+            var bytes = text.mutableSpan
+            storage.span.withUnsafeBufferPointer { digest in
+                bytes.withUnsafeMutableBufferPointer { text in
+                    for offset in 0..<count {
+                        text[offset &* 2] = Self.digit(digest[offset] &>> 4)
+                        text[offset &* 2 &+ 1] = Self.digit(digest[offset] & 0xF)
+                    }
                 }
             }
+            return try body(text.span.extracting(first: count * 2))
         }
-        return try body(text.span.extracting(first: count * 2))
-    }
 
-    /// Converts a digit without a branch, so that the loop becomes vector instructions: every answer contains two
-    /// digests.
-    private static func digit(_ value: UInt8) -> UInt8 { 0x30 &+ value &+ (value > 9 ? 0x27 : 0) }
+        /// Converts a digit without a branch, so that the loop becomes vector instructions: every answer contains two
+        /// digests.
+        private static func digit(_ value: UInt8) -> UInt8 { 0x30 &+ value &+ (value > 9 ? 0x27 : 0) }
+    }
 }

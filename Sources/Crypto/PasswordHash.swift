@@ -103,7 +103,7 @@ public enum PasswordHash {
             return Array(rest[0])
         }
 
-        private static func digest(_ password: Span<UInt8>, _ salt: Span<UInt8>) -> DigestValue {
+        private static func digest(_ password: Span<UInt8>, _ salt: Span<UInt8>) -> MessageDigest.Value {
             var inner = MessageDigest(.md5)
             inner.update(password)
             inner.update(salt)

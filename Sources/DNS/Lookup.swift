@@ -5,20 +5,29 @@ import IO
 
 /// A name that is being resolved, with the callers that wait for it.
 final class Lookup {
+    /// The address families. Each has a record type of its own.
+    enum Family: CaseIterable {
+        /// IPv6, queried first since it is tried first (RFC 8305 section 3).
+        case v6
+        case v4
+
+        var number: Int32 { self == .v6 ? AF_INET6 : AF_INET }
+    }
+
     enum Step {
         case wait
         /// The current form of the name has no address: the next form is to be tried.
         case next
-        case finish(Result<Lookup.Answer, ResolutionError>)
+        case finish(Result<Lookup.Answer, Resolution.Failure>)
     }
 
     let name: String
-    let system: ResolverChannel.Settings
+    let system: Resolver.Channel.Settings
     /// The forms of the name that are still to be tried.
     var candidates: ArraySlice<String>
     private var waiting: [UnsafeContinuation<Void, Never>] = []
     /// The result for the waiting callers; at first perhaps only one family's addresses.
-    private var result: Result<Resolution, ResolutionError>?
+    private var result: Result<Resolution, Resolution.Failure>?
     /// The number of the current form, to tell its answers from those to another.
     private(set) var round = 0
     private var answers: [Family: Lookup.Answer] = [:]
@@ -28,7 +37,7 @@ final class Lookup {
     /// The time for which one family's addresses wait for the other's: RFC 8305 section 3, "Resolution Delay".
     private static let resolutionDelay: Milliseconds = 50
 
-    init(_ name: String, by system: ResolverChannel.Settings, on loop: EventLoop) {
+    init(_ name: String, by system: Resolver.Channel.Settings, on loop: EventLoop) {
         self.name = name
         self.system = system
         candidates = system.candidates(for: name)[...]
@@ -36,14 +45,14 @@ final class Lookup {
     }
 
     /// Waits for the addresses of at least one family.
-    func outcome() async throws(ResolutionError) -> Resolution {
+    func outcome() async throws(Resolution.Failure) -> Resolution {
         while true {
             if let result { return try result.get() }
             await withUnsafeContinuation { waiting.append($0) }
         }
     }
 
-    private func tell(_ result: Result<Resolution, ResolutionError>) {
+    private func tell(_ result: Result<Resolution, Resolution.Failure>) {
         self.result = result
         for continuation in waiting { continuation.resume() }
         waiting = []
@@ -80,7 +89,7 @@ final class Lookup {
         delay?.set(after: Self.resolutionDelay)
     }
 
-    func finish(_ answer: Result<Lookup.Answer, ResolutionError>) {
+    func finish(_ answer: Result<Lookup.Answer, Resolution.Failure>) {
         delay?.cancel()
         guard case .success(let early)? = result else { return tell(answer.map { Resolution($0.addresses) }) }
         let addresses = (try? answer.get())?.addresses ?? []
@@ -121,19 +130,10 @@ final class Lookup {
         var hasNoReason: Bool { status == cares_connection_refused }
 
         /// The reason why there are no addresses.
-        func error(for name: String) -> ResolutionError {
+        func error(for name: String) -> Resolution.Failure {
             if cares_is_no_such_name(status) != 0 { return .noSuchName(name) }
             if cares_is_no_answer(status) != 0 { return .noAnswer(name) }
             return .failed(name, reason: String(cString: ares_strerror(status)))
         }
     }
-}
-
-/// The address families. Each has a record type of its own.
-enum Family: CaseIterable {
-    /// IPv6, queried first since it is tried first (RFC 8305 section 3).
-    case v6
-    case v4
-
-    var number: Int32 { self == .v6 ? AF_INET6 : AF_INET }
 }

@@ -14,17 +14,17 @@ public final class Resolver {
     let loop: EventLoop
     /// The settings at the time of the last lookup; nil before the first. A proxy that only uses addresses or a parent
     /// reads no file.
-    private var system: ResolverChannel.Settings?
-    private var file: ResolverChannel.SettingsFile
+    private var system: Channel.Settings?
+    private var file: Channel.SettingsFile
     /// The channel that asks name servers for a name as it is. Made for the first name, and again when the file has
     /// changed.
-    private var servers: ResolverChannel?
+    private var servers: Channel?
     /// The channel that reads the hosts file; made for the first name.
-    private var hosts: ResolverChannel?
+    private var hosts: Channel?
     /// The channel that asks again why a name server gave no answer; made when it is needed.
-    private var reasons: ResolverChannel?
+    private var reasons: Channel?
     /// The channels of earlier settings whose queries still run.
-    private var retired: [ResolverChannel] = []
+    private var retired: [Channel] = []
     private let serverList: String?
     private var cache = Resolver.AddressCache()
     private var lookups: [String: Lookup] = [:]
@@ -36,30 +36,30 @@ public final class Resolver {
 
     /// - Parameter settings: used permanently in place of those in `file`; for tests.
     init(
-        on loop: EventLoop, servers: String?, settings: ResolverChannel.Settings?,
-        file: String = ResolverChannel.SettingsFile.ofSystem
+        on loop: EventLoop, servers: String?, settings: Channel.Settings?,
+        file: String = Channel.SettingsFile.ofSystem
     ) {
         self.loop = loop
         serverList = servers
         system = settings
-        self.file = ResolverChannel.SettingsFile(file, isRead: settings == nil)
+        self.file = Channel.SettingsFile(file, isRead: settings == nil)
         ares_library_init(ARES_LIB_INIT_ALL)
     }
 
     /// - Throws: the reason why c-ares cannot resolve the name; the next lookup tries again.
-    private func prepare(for name: String) throws(ResolutionError) -> ResolverChannel.Settings {
-        do throws(ResolutionError) { return try prepare() } catch {
+    private func prepare(for name: String) throws(Resolution.Failure) -> Channel.Settings {
+        do throws(Resolution.Failure) { return try prepare() } catch {
             guard case .failed(_, let reason) = error else { throw error }
             throw .failed(name, reason: reason)
         }
     }
 
-    private func prepare() throws(ResolutionError) -> ResolverChannel.Settings {
+    private func prepare() throws(Resolution.Failure) -> Channel.Settings {
         retired.removeAll { $0.queries == 0 }
-        if servers == nil { servers = try ResolverChannel(.nameServers, on: loop, by: file.path, servers: serverList) }
-        if hosts == nil { hosts = try ResolverChannel(.hostsFile, on: loop, by: file.path) }
+        if servers == nil { servers = try Channel(.nameServers, on: loop, by: file.path, servers: serverList) }
+        if hosts == nil { hosts = try Channel(.hostsFile, on: loop, by: file.path) }
         if let system { return system }
-        let read = try ResolverChannel.Settings(in: file.path)
+        let read = try Channel.Settings(in: file.path)
         system = read
         return read
     }
@@ -75,7 +75,7 @@ public final class Resolver {
     /// waits for the other family's only as long as RFC 8305 recommends.
     ///
     /// - Parameter name: lower case, without a trailing dot.
-    public func resolve(_ name: String) async throws(ResolutionError) -> Resolution {
+    public func resolve(_ name: String) async throws(Resolution.Failure) -> Resolution {
         if let address = IPAddress(name) { return Resolution([address]) }
         if let known = try known(name) { return known }
         let lookup: Lookup
@@ -93,7 +93,7 @@ public final class Resolver {
     ///
     /// - Parameter name: lower case, without a trailing dot.
     /// - Throws: a recent negative answer of a name server.
-    public func known(_ name: String) throws(ResolutionError) -> Resolution? {
+    public func known(_ name: String) throws(Resolution.Failure) -> Resolution? {
         // RFC 6761 section 6.3: no name server is asked for localhost.
         if name == "localhost" || name.hasSuffix(".localhost") {
             return Resolution([IPAddress(v4: 0x7F00_0001), IPAddress(v6High: 0, low: 1)])
@@ -109,9 +109,9 @@ public final class Resolver {
     private final class Query {
         /// Retained until the answer arrives.
         let resolver: Resolver
-        let channel: ResolverChannel?
+        let channel: Channel?
         let body: (Lookup.Answer) -> Void
-        init(resolver: Resolver, channel: ResolverChannel?, body: @escaping (Lookup.Answer) -> Void) {
+        init(resolver: Resolver, channel: Channel?, body: @escaping (Lookup.Answer) -> Void) {
             self.resolver = resolver
             self.channel = channel
             self.body = body
@@ -120,7 +120,7 @@ public final class Resolver {
 
     /// - Parameter body: called once, on the loop, perhaps before this returns.
     private func ask(
-        _ channel: ResolverChannel?, _ name: String, family: Int32, _ body: @escaping (Lookup.Answer) -> Void
+        _ channel: Channel?, _ name: String, family: Int32, _ body: @escaping (Lookup.Answer) -> Void
     ) {
         var hints = ares_addrinfo_hints()
         hints.ai_family = family
@@ -152,7 +152,7 @@ public final class Resolver {
     private func askServers(_ lookup: Lookup) {
         guard lookup.system.asksServers, let name = lookup.candidates.popFirst() else { return conclude(lookup) }
         lookup.begin()
-        for family in Family.allCases {
+        for family in Lookup.Family.allCases {
             let round = lookup.round
             ask(servers, name, family: family.number) { [self] answer in
                 guard answer.hasNoReason else { return take(answer, family, round, lookup) }
@@ -164,13 +164,13 @@ public final class Resolver {
     /// Finds the reason of a failure. c-ares 1.18 reports every answer with which a server refused or failed as "no
     /// server was reached". Without that check it returns the answer, but asks no other server: so this is done only
     /// now.
-    private func reason(for name: String, _ family: Family, _ body: @escaping (Lookup.Answer) -> Void) {
-        if reasons == nil { reasons = try? ResolverChannel(.reasons, on: loop, by: file.path, servers: serverList) }
+    private func reason(for name: String, _ family: Lookup.Family, _ body: @escaping (Lookup.Answer) -> Void) {
+        if reasons == nil { reasons = try? Channel(.reasons, on: loop, by: file.path, servers: serverList) }
         guard reasons != nil else { return body(Lookup.Answer(status: cares_connection_refused, list: nil)) }
         ask(reasons, name, family: family.number, body)
     }
 
-    private func take(_ answer: Lookup.Answer, _ family: Family, _ round: Int, _ lookup: Lookup) {
+    private func take(_ answer: Lookup.Answer, _ family: Lookup.Family, _ round: Int, _ lookup: Lookup) {
         guard lookup.round == round, lookups[lookup.name] === lookup else { return }
         switch lookup.take(answer, of: family) {
         case .wait: break
@@ -187,7 +187,7 @@ public final class Resolver {
         }
     }
 
-    private func finish(_ lookup: Lookup, _ result: Result<Lookup.Answer, ResolutionError>) {
+    private func finish(_ lookup: Lookup, _ result: Result<Lookup.Answer, Resolution.Failure>) {
         lookups[lookup.name] = nil
         switch result {
         case .success(let answer):
@@ -200,7 +200,7 @@ public final class Resolver {
     /// The addresses of names, for the time that their records allow.
     fileprivate struct AddressCache {
         private struct Entry {
-            let answer: Result<[IPAddress], ResolutionError>
+            let answer: Result<[IPAddress], Resolution.Failure>
             let expires: LoopInstant
         }
 
@@ -213,7 +213,7 @@ public final class Resolver {
         /// The time for which a negative answer is used.
         private static let negativeLifetime = Milliseconds.seconds(5)
 
-        func answer(for name: String, now: LoopInstant) -> Result<[IPAddress], ResolutionError>? {
+        func answer(for name: String, now: LoopInstant) -> Result<[IPAddress], Resolution.Failure>? {
             guard let entry = entries[name], entry.expires > now else { return nil }
             return entry.answer
         }
@@ -224,7 +224,7 @@ public final class Resolver {
         }
 
         /// Stores a negative answer. A missing answer is not stored, so the next request asks again.
-        mutating func store(_ error: ResolutionError, for name: String, now: LoopInstant) {
+        mutating func store(_ error: Resolution.Failure, for name: String, now: LoopInstant) {
             guard case .noSuchName = error else { return }
             insert(Entry(answer: .failure(error), expires: now + Self.negativeLifetime), for: name, now: now)
         }

@@ -9,7 +9,7 @@ final class CurlHandle {
     /// Whether every setting so far succeeded.
     private(set) var isSound = true
 
-    init() throws(FTPError) {
+    init() throws(FTPSession.Failure) {
         library = try CurlHandle.Library.load()
         guard let handle = library.easy_init() else { throw .unavailable("libcurl has no memory left") }
         self.handle = handle
@@ -93,7 +93,7 @@ final class CurlHandle {
     /// libcurl, loaded at its first use.
     fileprivate enum Library {
         /// - Throws: `unavailable`.
-        static func load() throws(FTPError) -> libcurl {
+        static func load() throws(FTPSession.Failure) -> libcurl {
             guard let loaded else {
                 throw .unavailable("libcurl is not installed here (libcurl.so.4, Debian's libcurl4)")
             }

@@ -26,63 +26,65 @@ public struct FTPServer: Sendable {
     }
 }
 
-/// The credential for USER and PASS (RFC 959 section 4.1.1).
-public struct FTPLogin: Sendable {
-    let user: [UInt8]
-    let password: Secret
+extension FTPServer {
+    /// The credential for USER and PASS (RFC 959 section 4.1.1).
+    public struct Login: Sendable {
+        let user: [UInt8]
+        let password: Secret
 
-    /// Nil if either contains a byte that would end its command.
-    public init?(user: [UInt8], password: Secret) {
-        let endsNothing = password.withBytes { bytes in
-            for offset in bytes.indices where bytes[offset] < 0x20 || bytes[offset] == 0x7F { return false }
-            return true
+        /// Nil if either contains a byte that would end its command.
+        public init?(user: [UInt8], password: Secret) {
+            let endsNothing = password.withBytes { bytes in
+                for offset in bytes.indices where bytes[offset] < 0x20 || bytes[offset] == 0x7F { return false }
+                return true
+            }
+            guard endsNothing, !user.isEmpty, user.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
+            self.user = user
+            self.password = password
         }
-        guard endsNothing, !user.isEmpty, user.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
-        self.user = user
-        self.password = password
-    }
-}
-
-/// The settings for TLS with a server, if it offers TLS.
-public struct FTPSecurity {
-    /// The accepted versions.
-    let versions: ClosedRange<TLSVersion>
-    let isRequired: Bool
-    let govern: (ForeignTLSContext) -> Void
-
-    /// - Parameters:
-    ///   - isRequired: whether a server without TLS gets neither user nor password.
-    ///   - govern: makes the context check certificates by our rules.
-    public init(
-        versions: ClosedRange<TLSVersion> = .v12 ... .v13, isRequired: Bool,
-        govern: @escaping (ForeignTLSContext) -> Void
-    ) {
-        self.versions = versions
-        self.isRequired = isRequired
-        self.govern = govern
     }
 
-    func configure(_ handle: CurlHandle) {
-        // If TLS is offered, it must succeed. Only `govern` judges the certificate.
-        handle.set(CURLOPT_USE_SSL, isRequired ? libcurl_ssl_all : libcurl_ssl_try)
-        handle.set(CURLOPT_SSL_VERIFYPEER, true)
-        handle.set(CURLOPT_SSL_VERIFYHOST, false)
-        handle.set(CURLOPT_CAINFO, nil)
-        handle.set(CURLOPT_CAPATH, nil)
-        let least =
-            switch versions.lowerBound {
-            case .v10: CURL_SSLVERSION_TLSv1_0
-            case .v11: CURL_SSLVERSION_TLSv1_1
-            case .v12: CURL_SSLVERSION_TLSv1_2
-            case .v13: CURL_SSLVERSION_TLSv1_3
-            }
-        let most =
-            switch versions.upperBound {
-            case .v10: CURL_SSLVERSION_MAX_TLSv1_0
-            case .v11: CURL_SSLVERSION_MAX_TLSv1_1
-            case .v12: CURL_SSLVERSION_MAX_TLSv1_2
-            case .v13: CURL_SSLVERSION_MAX_TLSv1_3
-            }
-        handle.set(CURLOPT_SSLVERSION, least | most)
+    /// The settings for TLS with a server, if it offers TLS.
+    public struct Security {
+        /// The accepted versions.
+        let versions: ClosedRange<TLSVersion>
+        let isRequired: Bool
+        let govern: (ForeignTLSContext) -> Void
+
+        /// - Parameters:
+        ///   - isRequired: whether a server without TLS gets neither user nor password.
+        ///   - govern: makes the context check certificates by our rules.
+        public init(
+            versions: ClosedRange<TLSVersion> = .v12 ... .v13, isRequired: Bool,
+            govern: @escaping (ForeignTLSContext) -> Void
+        ) {
+            self.versions = versions
+            self.isRequired = isRequired
+            self.govern = govern
+        }
+
+        func configure(_ handle: CurlHandle) {
+            // If TLS is offered, it must succeed. Only `govern` judges the certificate.
+            handle.set(CURLOPT_USE_SSL, isRequired ? libcurl_ssl_all : libcurl_ssl_try)
+            handle.set(CURLOPT_SSL_VERIFYPEER, true)
+            handle.set(CURLOPT_SSL_VERIFYHOST, false)
+            handle.set(CURLOPT_CAINFO, nil)
+            handle.set(CURLOPT_CAPATH, nil)
+            let least =
+                switch versions.lowerBound {
+                case .v10: CURL_SSLVERSION_TLSv1_0
+                case .v11: CURL_SSLVERSION_TLSv1_1
+                case .v12: CURL_SSLVERSION_TLSv1_2
+                case .v13: CURL_SSLVERSION_TLSv1_3
+                }
+            let most =
+                switch versions.upperBound {
+                case .v10: CURL_SSLVERSION_MAX_TLSv1_0
+                case .v11: CURL_SSLVERSION_MAX_TLSv1_1
+                case .v12: CURL_SSLVERSION_MAX_TLSv1_2
+                case .v13: CURL_SSLVERSION_MAX_TLSv1_3
+                }
+            handle.set(CURLOPT_SSLVERSION, least | most)
+        }
     }
 }

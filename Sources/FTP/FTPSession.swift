@@ -13,14 +13,14 @@ public final class FTPSession {
     private let server: FTPServer
     private let idle: Duration
     private let isWanted: () -> Bool
-    private let security: FTPSecurity
+    private let security: FTPServer.Security
     private let upload = ByteBuffer(capacity: BufferPool.large)
 
     // The parameters of the current call.
     private var sink: ((Span<UInt8>) -> Bool)?
     private var source: ((ByteBuffer) -> Bool)?
-    private var reply: FTPReply?
-    private var interruption: FTPError?
+    private var reply: Reply?
+    private var interruption: Failure?
     private var moved: curl_off_t = 0
     private var movedAt = ContinuousClock.now
 
@@ -29,9 +29,9 @@ public final class FTPSession {
     ///     of our own side does not count.
     ///   - isWanted: called once a second; false ends the current call with `cancelled`.
     public init(
-        with server: FTPServer, as login: FTPLogin, within timeouts: (connect: Milliseconds, idle: Milliseconds),
-        security: FTPSecurity, isWanted: @escaping () -> Bool
-    ) throws(FTPError) {
+        with server: FTPServer, as login: FTPServer.Login, within timeouts: (connect: Milliseconds, idle: Milliseconds),
+        security: FTPServer.Security, isWanted: @escaping () -> Bool
+    ) throws(Failure) {
         handle = try CurlHandle()
         self.server = server
         idle = timeouts.idle.duration
@@ -47,7 +47,7 @@ public final class FTPSession {
     // MARK: - Calls
 
     /// Logs in, and asks about a file. For a directory it only checks that it exists.
-    public func inspect(_ path: FTPPath) throws(FTPError) -> FTPSession.File {
+    public func inspect(_ path: FTPPath) throws(Failure) -> FTPSession.File {
         handle.set(CURLOPT_NOBODY, true)
         // The size of a text file is unknown, and some servers refuse the question.
         try perform(path, asText: false)
@@ -64,7 +64,7 @@ public final class FTPSession {
     ///   - sink: gets each piece; false ends the call with `cancelled`.
     public func retrieve(
         _ path: FTPPath, _ range: Range<Int>? = nil, to sink: @escaping (Span<UInt8>) -> Bool
-    ) throws(FTPError) {
+    ) throws(Failure) {
         self.sink = sink
         defer { self.sink = nil }
         handle.set(CURLOPT_NOBODY, false)
@@ -81,7 +81,7 @@ public final class FTPSession {
     ///     incomplete file on the server.
     public func store(
         _ path: FTPPath, length: Int?, from source: @escaping (ByteBuffer) -> Bool
-    ) throws(FTPError) {
+    ) throws(Failure) {
         self.source = source
         defer { self.source = nil }
         upload.clear()
@@ -92,7 +92,7 @@ public final class FTPSession {
         try perform(path, asText: path.isText)
     }
 
-    private func perform(_ path: FTPPath, asText: Bool) throws(FTPError) {
+    private func perform(_ path: FTPPath, asText: Bool) throws(Failure) {
         reply = nil
         interruption = nil
         moved = 0
@@ -105,7 +105,7 @@ public final class FTPSession {
         if code != CURLE_OK { throw failure(code) }
     }
 
-    private func failure(_ code: CURLcode) -> FTPError {
+    private func failure(_ code: CURLcode) -> Failure {
         let text = handle.failureText
         switch code {
         case CURLE_URL_MALFORMAT: return .unspeakable
@@ -165,7 +165,7 @@ public final class FTPSession {
                 }))
     }
 
-    private func authenticate(as login: FTPLogin) {
+    private func authenticate(as login: FTPServer.Login) {
         let user = login.user.map { CChar(truncatingIfNeeded: $0) } + [0]
         handle.set(CURLOPT_USERNAME, user)
         login.password.withBytes { bytes in
@@ -214,7 +214,7 @@ public final class FTPSession {
     private func note(_ line: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
         movedAt = .now
         line?.withMemoryRebound(to: UInt8.self, capacity: count) {
-            if let reply = FTPReply(line: UnsafeBufferPointer(start: $0, count: count).span) { self.reply = reply }
+            if let reply = Reply(line: UnsafeBufferPointer(start: $0, count: count).span) { self.reply = reply }
         }
         return count
     }
@@ -249,60 +249,62 @@ public final class FTPSession {
     }
 }
 
-/// The last reply of a server: a code of three digits and a text (RFC 959 section 4.2).
-public struct FTPReply: Sendable, Equatable, CustomStringConvertible {
-    public let code: Int
-    /// The text, in printable ASCII.
-    public let text: String
+extension FTPSession {
+    /// The last reply of a server: a code of three digits and a text (RFC 959 section 4.2).
+    public struct Reply: Sendable, Equatable, CustomStringConvertible {
+        public let code: Int
+        /// The text, in printable ASCII.
+        public let text: String
 
-    private static let longest = 200
+        private static let longest = 200
 
-    public init(code: Int, text: String) {
-        self.code = code
-        self.text = text
+        public init(code: Int, text: String) {
+            self.code = code
+            self.text = text
+        }
+
+        /// Parses the last line of a reply; nil for any other line.
+        init?(line: Span<UInt8>) {
+            guard line.count >= 4, line[3] == .space, line[0] >= 0x31, line[0] <= 0x35 else { return nil }
+            var code = 0
+            for offset in 0..<3 {
+                guard line[offset].isDigit else { return nil }
+                code = code * 10 + Int(line[offset] - 0x30)
+            }
+            self.code = code
+            var text: [UInt8] = []
+            for offset in 4..<line.count where line[offset] != .carriageReturn && line[offset] != .lineFeed {
+                guard text.count < Self.longest else { break }
+                text.append(line[offset] >= 0x20 && line[offset] < 0x7F ? line[offset] : UInt8(ascii: "?"))
+            }
+            self.text = String(decoding: text, as: UTF8.self)
+        }
+
+        public var description: String { text.isEmpty ? "\(code)" : "\(code) \(text)" }
     }
 
-    /// Parses the last line of a reply; nil for any other line.
-    init?(line: Span<UInt8>) {
-        guard line.count >= 4, line[3] == .space, line[0] >= 0x31, line[0] <= 0x35 else { return nil }
-        var code = 0
-        for offset in 0..<3 {
-            guard line[offset].isDigit else { return nil }
-            code = code * 10 + Int(line[offset] - 0x30)
-        }
-        self.code = code
-        var text: [UInt8] = []
-        for offset in 4..<line.count where line[offset] != .carriageReturn && line[offset] != .lineFeed {
-            guard text.count < Self.longest else { break }
-            text.append(line[offset] >= 0x20 && line[offset] < 0x7F ? line[offset] : UInt8(ascii: "?"))
-        }
-        self.text = String(decoding: text, as: UTF8.self)
+    /// The reason why there is no file, or an incomplete one.
+    public enum Failure: Error, Equatable, Sendable {
+        /// FTP is not supported on this machine; the text is a sentence.
+        case unavailable(String)
+        /// The path cannot be written as an FTP command.
+        case unspeakable
+        /// The server refuses this user and password.
+        case loginRefused(FTPSession.Reply)
+        /// The server gave no verdict about the login.
+        case loginFailed(FTPSession.Reply)
+        /// The server refuses, temporarily (4xx) or permanently (5xx).
+        case refused(FTPSession.Reply)
+        case unreachable
+        /// The server was silent for too long, at the start or later.
+        case timedOut
+        /// The server offers no TLS, which is required.
+        case notSecured
+        /// TLS was offered and failed; the text is libcurl's.
+        case insecure(String)
+        /// The connection broke, or the server's bytes were not FTP; the text is libcurl's.
+        case broken(String)
+        /// The client no longer needs the file.
+        case cancelled
     }
-
-    public var description: String { text.isEmpty ? "\(code)" : "\(code) \(text)" }
-}
-
-/// The reason why there is no file, or an incomplete one.
-public enum FTPError: Error, Equatable, Sendable {
-    /// FTP is not supported on this machine; the text is a sentence.
-    case unavailable(String)
-    /// The path cannot be written as an FTP command.
-    case unspeakable
-    /// The server refuses this user and password.
-    case loginRefused(FTPReply)
-    /// The server gave no verdict about the login.
-    case loginFailed(FTPReply)
-    /// The server refuses, temporarily (4xx) or permanently (5xx).
-    case refused(FTPReply)
-    case unreachable
-    /// The server was silent for too long, at the start or later.
-    case timedOut
-    /// The server offers no TLS, which is required.
-    case notSecured
-    /// TLS was offered and failed; the text is libcurl's.
-    case insecure(String)
-    /// The connection broke, or the server's bytes were not FTP; the text is libcurl's.
-    case broken(String)
-    /// The client no longer needs the file.
-    case cancelled
 }

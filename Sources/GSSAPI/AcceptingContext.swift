@@ -21,13 +21,13 @@ public final class AcceptingContext: Sendable {
     }
 
     private let tokens: SecurityTokens
-    private let credential: AcceptorCredential
+    private let credential: Credential
     private let channel: [UInt8]?
     private let state = Mutex(State())
 
     /// - Parameter channel: the binding of the client's TLS connection, with its unique prefix (RFC 5056). A client
     ///   that sends no binding is accepted; a client that sends another one is refused.
-    public init(_ credential: AcceptorCredential, channel: [UInt8]? = nil) throws(GSSAPIError) {
+    public init(_ credential: Credential, channel: [UInt8]? = nil) throws(GSSAPIError) {
         tokens = try SecurityTokens()
         self.credential = credential
         self.channel = channel
@@ -101,33 +101,34 @@ public final class AcceptingContext: Sendable {
     }
 }
 
-/// The keys of a service, from a keytab, which accept the logins of its clients. Shared by all logins.
-public final class AcceptorCredential: Sendable {
-    /// The bits of the pointer. The library locks the object itself.
-    private let bits: UInt
-    private let tokens: SecurityTokens
+extension AcceptingContext {
+    /// The keys of a service, from a keytab, which accept the logins of its clients. Shared by all logins.
+    public final class Credential: Sendable {
+        /// The bits of the pointer. The library locks the object itself.
+        private let bits: UInt
+        private let tokens: SecurityTokens
 
-    /// Reads the keytab. Its file is not used afterwards. Blocks. Create a new credential when the file has changed.
-    ///
-    /// - Parameter service: the service of clients' tickets, on any host: `HTTP` for Negotiate (RFC 4559 section 4.1).
-    ///   Keys of other services in the keytab accept no logins.
-    public init(keytab path: String, service: String = "HTTP") throws(GSSAPIError) {
-        let tokens = try SecurityTokens()
-        do throws(GSSAPIError) {
-            let keys = try AcceptingContext.MemoryKeytab(copying: path, of: service)
-            let credential = try tokens.credential(
-                [("keytab", keys.name)], usage: gss_cred_usage_t(GSS_C_ACCEPT), as: nil)
-            bits = UInt(bitPattern: credential)
-        } catch { throw GSSAPIError(.unavailable, "the keytab \(path) cannot be used: \(error)") }
-        self.tokens = tokens
+        /// Reads the keytab. Its file is not used afterwards. Blocks. Create a new credential when the file has
+        /// changed.
+        ///
+        /// - Parameter service: the service of clients' tickets, on any host: `HTTP` for Negotiate (RFC 4559 section
+        ///   4.1). Keys of other services in the keytab accept no logins.
+        public init(keytab path: String, service: String = "HTTP") throws(GSSAPIError) {
+            let tokens = try SecurityTokens()
+            do throws(GSSAPIError) {
+                let keys = try AcceptingContext.MemoryKeytab(copying: path, of: service)
+                let credential = try tokens.credential(
+                    [("keytab", keys.name)], usage: gss_cred_usage_t(GSS_C_ACCEPT), as: nil)
+                bits = UInt(bitPattern: credential)
+            } catch { throw GSSAPIError(.unavailable, "the keytab \(path) cannot be used: \(error)") }
+            self.tokens = tokens
+        }
+
+        deinit { tokens.release(credential: handle) }
+
+        var handle: gss_cred_id_t? { gss_cred_id_t(bitPattern: bits) }
     }
 
-    deinit { tokens.release(credential: handle) }
-
-    var handle: gss_cred_id_t? { gss_cred_id_t(bitPattern: bits) }
-}
-
-extension AcceptingContext {
     /// The keys of one service from a keytab file, in memory: a file that is being written, or is gone, does no harm. They
     /// last as long as this object or a credential made with it.
     fileprivate final class MemoryKeytab {

@@ -31,7 +31,7 @@ public final class InitiatingContext: Sendable {
     ///   - ticket: a ticket of the cache; no KDC is asked while it is valid.
     ///   - channel: the value that binds the login to its TLS connection (RFC 5056), with its unique prefix.
     public init(
-        _ cache: TicketCache, to ticket: ServiceTicket, delegates: Bool = false, channel: [UInt8]? = nil
+        _ cache: TicketCache, to ticket: TicketCache.Ticket, delegates: Bool = false, channel: [UInt8]? = nil
     ) throws(GSSAPIError) {
         self.cache = cache
         self.channel = channel

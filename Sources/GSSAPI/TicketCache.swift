@@ -5,6 +5,14 @@ import Glibc
 /// The tickets of one principal, in the memory of this process only, destroyed with the last reference. Every call
 /// blocks, some as long as a KDC takes: do not call them on a loop.
 public final class TicketCache: Sendable {
+    /// A ticket in the cache.
+    public struct Ticket: Sendable, Hashable {
+        /// The service's full name, with the realm.
+        public let name: String
+        /// The validity.
+        public let validity: Range<WallTime>
+    }
+
     /// The principal's full name.
     public let principal: String
     /// The validity of the ticket-granting ticket.
@@ -122,7 +130,7 @@ public final class TicketCache: Sendable {
     }
 
     /// The ticket for a service: from the cache, else from the KDC.
-    public func ticket(for service: ServiceName) throws(GSSAPIError) -> ServiceTicket {
+    public func ticket(for service: ServiceName) throws(GSSAPIError) -> Ticket {
         let context = try KerberosContext()
         let library = context.library
         let wanted = service.principalName(in: context)
@@ -142,12 +150,12 @@ public final class TicketCache: Sendable {
             throw TicketCache.ServiceFailure(code, service: wanted, principal: principal).error(in: context)
         }
         defer { library.krb5_free_creds(context.handle, granted) }
-        return ServiceTicket(
+        return Ticket(
             name: context.name(of: granted.pointee.server), validity: granted.pointee.times.validity)
     }
 
     /// Removes a ticket, so that the next one comes from the KDC: the service may have a new key.
-    public func forget(_ ticket: ServiceTicket) {
+    public func forget(_ ticket: Ticket) {
         guard let context = try? KerberosContext() else { return }
         let library = context.library
         var cache: krb5_ccache?
@@ -159,14 +167,6 @@ public final class TicketCache: Sendable {
         pattern.server = server
         _ = library.krb5_cc_remove_cred(context.handle, cache, 0, &pattern)
     }
-}
-
-/// A ticket in the cache.
-public struct ServiceTicket: Sendable, Hashable {
-    /// The service's full name, with the realm.
-    public let name: String
-    /// The validity.
-    public let validity: Range<WallTime>
 }
 
 extension TicketCache {
@@ -206,7 +206,7 @@ extension TicketCache {
                 return GSSAPIError(.refused, "the KDC knows no principal \(principal)")
             case Int(KRB5_KT_NOTFOUND), Int(KRB5_KT_KVNONOTFOUND):
                 return GSSAPIError(.unavailable, "the KDC accepts no key of the kind of \(shown)")
-            default: return KerberosFailure(code, principal: principal).error(in: context)
+            default: return KerberosContext.Failure(code, principal: principal).error(in: context)
             }
         }
     }
@@ -230,7 +230,7 @@ extension TicketCache {
                 GSSAPIError(.unavailable, "the KDC knows no service \(service)")
             case Int(KRB5KRB_AP_ERR_TKT_EXPIRED), Int(KRB5KDC_ERR_NEVER_VALID):
                 GSSAPIError(.unavailable, "the ticket of \(principal) has expired")
-            default: KerberosFailure(code, principal: principal).error(in: context)
+            default: KerberosContext.Failure(code, principal: principal).error(in: context)
             }
         }
     }

@@ -94,13 +94,13 @@ final class GatewayAnswer {
     }
 
     /// Reports a failure of the server before the file was reached.
-    func fail(_ reply: FTPReply) {
+    func fail(_ reply: FTPSession.Reply) {
         let status = (400..<500).contains(reply.code) ? Status.serviceUnavailable : .badGateway
         say(status, "the FTP server says: \(reply)")
     }
 
     /// Reports a refusal of the server.
-    func refuse(_ reply: FTPReply, isUpload: Bool) {
+    func refuse(_ reply: FTPSession.Reply, isUpload: Bool) {
         say(Status(reply, isUpload: isUpload), "the FTP server says: \(reply)")
     }
 

@@ -10,11 +10,11 @@ struct GatewayDownload {
 
     private var isHead: Bool { request.head.method == .head }
 
-    func run() throws(FTPError) {
+    func run() throws(FTPSession.Failure) {
         let path = request.path
         if path.isDirectory { return try list(path) }
         let file: FTPSession.File
-        do throws(FTPError) {
+        do throws(FTPSession.Failure) {
             file = try session.inspect(path)
         } catch {
             guard case .refused(let reply) = error, reply.code == 550, isDirectory(path) else { throw error }
@@ -25,7 +25,7 @@ struct GatewayDownload {
 
     // MARK: - Files
 
-    private func send(_ path: FTPPath, _ file: FTPSession.File) throws(FTPError) {
+    private func send(_ path: FTPPath, _ file: FTPSession.File) throws(FTPSession.Failure) {
         var description = GatewayAnswer.Description(
             type: MediaType.of(path.lastComponent), length: path.isText ? nil : file.size,
             modified: file.modified.flatMap(HTTPDate.text))
@@ -82,7 +82,7 @@ struct GatewayDownload {
         answer.say(.movedPermanently, "it is a directory: \(place)", field: ("Location", place))
     }
 
-    private func list(_ path: FTPPath) throws(FTPError) {
+    private func list(_ path: FTPPath) throws(FTPSession.Failure) {
         let asksForPage = request.value(named: "accept")?.contains("text/html") ?? false
         let description = GatewayAnswer.Description(
             type: asksForPage ? "text/html; charset=utf-8" : "text/plain; charset=utf-8")

@@ -35,7 +35,7 @@ final class GatewayRequest {
     }
 
     /// The user and password of Basic; nil without it.
-    var login: FTPLogin? {
+    var login: FTPServer.Login? {
         guard let value = value(of: .authorization), value.count > 6,
             value.span.extracting(first: 6).equalsIgnoringCase("basic ")
         else { return nil }
@@ -45,7 +45,7 @@ final class GatewayRequest {
             let colon = pair.readable.firstIndex(of: .colon)
         else { return nil }
         let readable = pair.readable
-        return FTPLogin(
+        return FTPServer.Login(
             user: readable.extracting(0..<colon).array, password: Secret(readable.extracting(colon + 1..<pair.count)))
     }
 

@@ -22,7 +22,7 @@ struct GatewayUpload {
         return nil
     }
 
-    func run() throws(FTPError) {
+    func run() throws(FTPSession.Failure) {
         let path = request.path
         let isNew = try !exists(path)
         let request = request
@@ -33,8 +33,8 @@ struct GatewayUpload {
                 : GatewayAnswer.Description(status: .noContent))
     }
 
-    private func exists(_ path: FTPPath) throws(FTPError) -> Bool {
-        do throws(FTPError) {
+    private func exists(_ path: FTPPath) throws(FTPSession.Failure) -> Bool {
+        do throws(FTPSession.Failure) {
             _ = try session.inspect(path)
             return true
         } catch {

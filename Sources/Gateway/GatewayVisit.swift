@@ -41,10 +41,10 @@ struct GatewayVisit: Sendable {
             return distrust == nil
         }
         var session: FTPSession?
-        do throws(FTPError) {
+        do throws(FTPSession.Failure) {
             let opened = try FTPSession(
                 with: server, as: login, within: (policy.timeouts.connect, policy.timeouts.idle),
-                security: FTPSecurity(versions: versions, isRequired: requiresTLS) { handshakes.govern($0) },
+                security: FTPServer.Security(versions: versions, isRequired: requiresTLS) { handshakes.govern($0) },
                 isWanted: { [client] in !client.hasPeerEnded })
             session = opened
             if request.head.method == .put {
@@ -60,7 +60,7 @@ struct GatewayVisit: Sendable {
     }
 
     private func conclude(
-        _ answer: GatewayAnswer, to request: GatewayRequest, after error: FTPError, _ distrust: Refusal?
+        _ answer: GatewayAnswer, to request: GatewayRequest, after error: FTPSession.Failure, _ distrust: Refusal?
     ) {
         // The client can tell that a response which ends here is incomplete.
         if answer.hasBegun { return }

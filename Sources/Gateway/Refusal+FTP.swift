@@ -4,7 +4,7 @@ import Upstream
 
 extension Refusal {
     /// The client's answer if an FTP server gave no response; nil if the client is gone.
-    public init?(_ error: FTPError, of server: FTPServer) {
+    public init?(_ error: FTPSession.Failure, of server: FTPServer) {
         let peer = "\(server.host) port \(server.port)"
         switch error {
         case .unavailable(let sentence):

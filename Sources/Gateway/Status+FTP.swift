@@ -3,7 +3,7 @@ import HTTP
 
 extension Status {
     /// The HTTP status for a refusal of an FTP server (RFC 959 section 4.2.2).
-    public init(_ reply: FTPReply, isUpload: Bool) {
+    public init(_ reply: FTPSession.Reply, isUpload: Bool) {
         let text = reply.text.lowercased()
         let isForbidden = isUpload || text.contains("permission") || text.contains("denied")
         switch reply.code {

@@ -11,13 +11,13 @@ public final class PACFile: Sendable {
     }
 
     private struct Known {
-        let answer: Result<[PACPath], PACError>
+        let answer: Result<[PACPath], Failure>
         let until: ContinuousClock.Instant
     }
 
     private struct Memory {
         /// The size and dates of the PAC file when the script's answers below were computed; nil before the first answer.
-        var stamp: FileStamp?
+        var stamp: SmallFile.Stamp?
         var answers: [Question: Known] = [:]
     }
 
@@ -26,7 +26,7 @@ public final class PACFile: Sendable {
     private let limit: Duration
     private let known = Mutex<Memory>(Memory())
     private let engines = (0..<PACFile.width).map { _ in PACFile.Engine() }
-    private let questions = FairScheduler<Question, Result<[PACPath], PACError>>(
+    private let questions = FairScheduler<Question, Result<[PACPath], Failure>>(
         on: BlockingPool(threads: PACFile.width), threads: PACFile.width, waiting: PACFile.waiting)
 
     /// The number of processes that evaluate at the same time.
@@ -47,9 +47,9 @@ public final class PACFile: Sendable {
     }
 
     /// The reason why the file cannot be used; nil: it can. Blocks.
-    public func check() -> PACError? {
+    public func check() -> Failure? {
         engines[0].state.withLock { engine in
-            do throws(PACError) {
+            do throws(Failure) {
                 try start(&engine)
                 return nil
             } catch { return error }
@@ -64,7 +64,7 @@ public final class PACFile: Sendable {
     ///   - client: the client that needs the ways.
     public func ways(
         to scheme: String, host: String, port: UInt16, for client: WaitingClient
-    ) async throws(PACError) -> [PACPath] {
+    ) async throws(Failure) -> [PACPath] {
         let question = Question(scheme: scheme, host: host, port: port)
         if let known = lookUp(question) { return try known.get() }
         switch await questions.run(question, for: client, { [self] in lookUp(question) ?? evaluate(question) }) {
@@ -74,23 +74,23 @@ public final class PACFile: Sendable {
         }
     }
 
-    private func lookUp(_ question: Question) -> Result<[PACPath], PACError>? {
+    private func lookUp(_ question: Question) -> Result<[PACPath], Failure>? {
         known.withLock { known in
             guard let entry = known.answers[question], entry.until > .now else { return nil }
             return entry.answer
         }
     }
 
-    private func evaluate(_ question: Question) -> Result<[PACPath], PACError> {
+    private func evaluate(_ question: Question) -> Result<[PACPath], Failure> {
         for engine in engines {
             if let answer = engine.state.withLockIfAvailable({ evaluate(question, by: &$0) }) { return answer }
         }
         return engines[0].state.withLock { evaluate(question, by: &$0) }
     }
 
-    private func evaluate(_ question: Question, by engine: inout PACFile.Engine.State) -> Result<[PACPath], PACError> {
-        let answer: Result<[PACPath], PACError>
-        do throws(PACError) {
+    private func evaluate(_ question: Question, by engine: inout PACFile.Engine.State) -> Result<[PACPath], Failure> {
+        let answer: Result<[PACPath], Failure>
+        do throws(Failure) {
             answer = .success(PACPath.list(try told(&engine, about: question)))
         } catch { answer = .failure(error) }
         let isKnown = if case .success = answer { true } else { false }
@@ -105,8 +105,8 @@ public final class PACFile: Sendable {
     }
 
     /// Makes sure that a process runs which has read the current file.
-    private func start(_ engine: inout PACFile.Engine.State) throws(PACError) {
-        let stamp = FileStamp(path: path)
+    private func start(_ engine: inout PACFile.Engine.State) throws(Failure) {
+        let stamp = SmallFile.Stamp(path: path)
         if engine.process != nil, engine.stamp == stamp { return }
         engine.process = nil
         engine.stamp = stamp
@@ -117,20 +117,20 @@ public final class PACFile: Sendable {
     }
 
     /// The answer of the running process, or of a new one if that has died.
-    private func told(_ engine: inout PACFile.Engine.State, about question: Question) throws(PACError) -> String {
+    private func told(_ engine: inout PACFile.Engine.State, about question: Question) throws(Failure) -> String {
         let mayHaveDied = engine.process != nil
         try start(&engine)
-        do throws(PACError) { return try ask(&engine, question) } catch {
+        do throws(Failure) { return try ask(&engine, question) } catch {
             guard case .unavailable = error, mayHaveDied, engine.process == nil else { throw error }
         }
         try start(&engine)
         return try ask(&engine, question)
     }
 
-    private func ask(_ engine: inout PACFile.Engine.State, _ question: Question) throws(PACError) -> String {
+    private func ask(_ engine: inout PACFile.Engine.State, _ question: Question) throws(Failure) -> String {
         guard let process = engine.process else { throw .unavailable("the PAC file \(path) was not read") }
         let host = question.host.utf8.contains(.colon) ? "[\(question.host)]" : question.host
-        do throws(PACError) {
+        do throws(Failure) {
             return try process.ask(
                 url: "\(question.scheme)://\(host):\(question.port)/", host: question.host, within: limit)
         } catch {
@@ -146,7 +146,7 @@ public final class PACFile: Sendable {
         struct State {
             var process: PACProcess?
             /// The state of the file that the process has read.
-            var stamp: FileStamp?
+            var stamp: SmallFile.Stamp?
         }
 
         /// Locked while the process is working.
@@ -154,25 +154,27 @@ public final class PACFile: Sendable {
     }
 }
 
-/// The reason why a PAC file gives no way.
-public enum PACError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The machine lacks something; the text is a sentence.
-    case unavailable(String)
-    /// The script is invalid, or throws; the text is its engine's.
-    case broken(String)
-    case timedOut
-    /// Too many questions wait. There may be room after this time.
-    case busy(retryAfter: Milliseconds)
-    /// The client has left, and the script was not called.
-    case abandoned
+extension PACFile {
+    /// The reason why a PAC file gives no way.
+    public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
+        /// The machine lacks something; the text is a sentence.
+        case unavailable(String)
+        /// The script is invalid, or throws; the text is its engine's.
+        case broken(String)
+        case timedOut
+        /// Too many questions wait. There may be room after this time.
+        case busy(retryAfter: Milliseconds)
+        /// The client has left, and the script was not called.
+        case abandoned
 
-    public var description: String {
-        switch self {
-        case .unavailable(let sentence): sentence
-        case .broken(let text): "its script fails (\(text))"
-        case .timedOut: "its script does not come to an end"
-        case .busy: "its script is asked more than it can answer"
-        case .abandoned: "its script was not asked, as the client left"
+        public var description: String {
+            switch self {
+            case .unavailable(let sentence): sentence
+            case .broken(let text): "its script fails (\(text))"
+            case .timedOut: "its script does not come to an end"
+            case .busy: "its script is asked more than it can answer"
+            case .abandoned: "its script was not asked, as the client left"
+            }
         }
     }
 }

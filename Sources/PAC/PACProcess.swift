@@ -15,7 +15,7 @@ final class PACProcess {
     /// Starts the process, and waits until it has read the script.
     ///
     /// - Parameter program: this program, or one that also contains the worker.
-    init(program: String, path: String, within limit: Duration) throws(PACError) {
+    init(program: String, path: String, within limit: Duration) throws(PACFile.Failure) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw .unavailable("there is no descriptor left for the process that reads a PAC file")
@@ -45,7 +45,7 @@ final class PACProcess {
     ///   - host: without blanks.
     /// - Returns: the script's own result.
     /// - Throws: `broken` if the script threw. After any other error the process cannot be used again.
-    func ask(url: String, host: String, within limit: Duration) throws(PACError) -> String {
+    func ask(url: String, host: String, within limit: Duration) throws(PACFile.Failure) -> String {
         let line = Array("\(url) \(host)\n".utf8)
         // The process has read every line before this one.
         guard send(descriptor, line, line.count, Int32(truncatingIfNeeded: MSG_NOSIGNAL)) == line.count else {
@@ -54,7 +54,7 @@ final class PACProcess {
         return try answer(by: .now + limit)
     }
 
-    private func answer(by deadline: ContinuousClock.Instant) throws(PACError) -> String {
+    private func answer(by deadline: ContinuousClock.Instant) throws(PACFile.Failure) -> String {
         while true {
             if let end = received.firstIndex(of: UInt8(ascii: "\n")) {
                 let line = String(decoding: received[..<end], as: UTF8.self)
@@ -66,7 +66,7 @@ final class PACProcess {
         }
     }
 
-    private func receive(by deadline: ContinuousClock.Instant) throws(PACError) {
+    private func receive(by deadline: ContinuousClock.Instant) throws(PACFile.Failure) {
         let (seconds, attoseconds) = ContinuousClock.now.duration(to: deadline).components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

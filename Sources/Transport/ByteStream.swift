@@ -46,7 +46,7 @@ public final class ByteStream {
     }
 
     /// Makes the stream idle: its events go to the observer only.
-    public func rest(telling observer: consuming any ChannelObserver) { channel.rest(telling: observer) }
+    public func rest(telling observer: consuming any Channel.Observer) { channel.rest(telling: observer) }
 
     /// Removes the observer. Only a task that waits for the stream gets its events.
     public func forgetObserver() { channel.observer = nil }

@@ -2,10 +2,12 @@ import Bytes
 import Testing
 
 @Suite struct FieldLinesTests {
-    private static let names = NameTable(["via", "content-type", "proxy-connection", "transfer-encoding", "host"])
+    private static let names = FieldLines.NameTable([
+        "via", "content-type", "proxy-connection", "transfer-encoding", "host",
+    ])
 
     private struct Result {
-        let lines: [FieldLine]
+        let lines: [FieldLines.Line]
         let next: Int
         let present: UInt64
         let repeated: UInt64
@@ -14,7 +16,7 @@ import Testing
     private func read(_ bytes: [UInt8], limit: Int = .max, most: Int = 100) -> Result {
         var lines = FieldLines(most: most)
         let next = lines.read(bytes.span, from: 0, limit: limit, recognising: Self.names)
-        var copy: [FieldLine] = []
+        var copy: [FieldLines.Line] = []
         for index in 0..<lines.count { copy.append(lines[index]) }
         return Result(lines: copy, next: next, present: lines.present, repeated: lines.repeated)
     }

@@ -8,9 +8,9 @@ struct InflaterTests {
 
     /// Decodes a body that arrives in pieces of `piece` bytes, into `room` bytes at a time.
     static func decode(
-        _ coded: [UInt8], _ coding: ContentCoding, limits: InflationLimits = InflationLimits(), piece: Int = 1 << 20,
+        _ coded: [UInt8], _ coding: ContentCoding, limits: Inflater.Limits = Inflater.Limits(), piece: Int = 1 << 20,
         room: Int = 4096
-    ) throws(InflationError) -> [UInt8] {
+    ) throws(Inflater.Failure) -> [UInt8] {
         var inflater = try Inflater(coding, limits: limits)
         let buffer = ByteBuffer(capacity: room)
         var decoded: [UInt8] = []
@@ -59,11 +59,11 @@ struct InflaterTests {
     func `a body cut anywhere is truncated`(wrapping: Encoder.Wrapping) throws {
         let coded = Encoder.encode(Array(Self.text[..<300]), wrapping)
         for count in 1..<coded.count {
-            #expect(throws: InflationError.truncated) {
+            #expect(throws: Inflater.Failure.truncated) {
                 try Self.decode(Array(coded[..<count]), Self.coding(wrapping), piece: 5)
             }
         }
-        #expect(throws: InflationError.truncated) {
+        #expect(throws: Inflater.Failure.truncated) {
             try Self.decode(Encoder.encode([1], .gzip) + [0x1F, 0x8B], .gzip)
         }
     }
@@ -74,9 +74,9 @@ struct InflaterTests {
         let coding = Self.coding(wrapping)
         #expect(try Self.decode(coded + [0, 0, 0], coding, piece: piece) == Self.text)
         for tail: [UInt8] in [[0x61], [0, 0x0A], Array("GET / HTTP/1.1".utf8)] {
-            #expect(throws: InflationError.trailingBytes) { try Self.decode(coded + tail, coding, piece: piece) }
+            #expect(throws: Inflater.Failure.trailingBytes) { try Self.decode(coded + tail, coding, piece: piece) }
         }
-        #expect(throws: wrapping == .gzip ? InflationError.malformed : .trailingBytes) {
+        #expect(throws: wrapping == .gzip ? Inflater.Failure.malformed : .trailingBytes) {
             try Self.decode(coded + [0x1F, 0x61], coding, piece: piece)
         }
     }
@@ -99,13 +99,13 @@ struct InflaterTests {
         Array("<html>not gzip at all</html>".utf8), [0x1F, 0x8C, 8, 0], [0x1F, 0x8B, 7, 0, 0, 0, 0, 0, 0, 0],
     ])
     func `content that is not gzip is refused`(bytes: [UInt8]) {
-        #expect(throws: InflationError.malformed) { try Self.decode(bytes, .gzip) }
-        #expect(throws: InflationError.malformed) { try Self.decode(bytes, .gzip, piece: 1) }
+        #expect(throws: Inflater.Failure.malformed) { try Self.decode(bytes, .gzip) }
+        #expect(throws: Inflater.Failure.malformed) { try Self.decode(bytes, .gzip, piece: 1) }
     }
 
     @Test func `a preset dictionary is refused, since HTTP has none`() {
         let coded = Encoder.encode(Self.text, .zlib, dictionary: Array("bottles of beer".utf8))
-        #expect(throws: InflationError.malformed) { try Self.decode(coded, .deflate) }
+        #expect(throws: Inflater.Failure.malformed) { try Self.decode(coded, .deflate) }
     }
 
     @Test(arguments: Encoder.Wrapping.allCases)
@@ -115,7 +115,7 @@ struct InflaterTests {
         let buffer = ByteBuffer(capacity: 1 << 16)
         var consumed = 0
         var decoded = 0
-        #expect(throws: InflationError.ratioExceeded(limit: 100)) {
+        #expect(throws: Inflater.Failure.ratioExceeded(limit: 100)) {
             while true {
                 let input = coded.span.extracting(consumed...)
                 consumed += try inflater.decode(input, into: buffer, room: 1 << 16).consumed
@@ -130,8 +130,8 @@ struct InflaterTests {
     @Test func `a bomb behind an honest beginning is refused`() {
         let honest = Encoder.encode(Self.text, .gzip)
         let bomb = Encoder.encode([UInt8](repeating: 0, count: 8 << 20), .gzip)
-        let limits = InflationLimits(ratio: 20, freeBytes: 100_000)
-        #expect(throws: InflationError.ratioExceeded(limit: 20)) {
+        let limits = Inflater.Limits(ratio: 20, freeBytes: 100_000)
+        #expect(throws: Inflater.Failure.ratioExceeded(limit: 20)) {
             try Self.decode(honest + bomb, .gzip, limits: limits, piece: 512)
         }
     }
@@ -144,10 +144,10 @@ struct InflaterTests {
     @Test func `a higher ratio lets more through`() throws {
         let bytes = [UInt8](repeating: 0, count: 4 << 20)
         let coded = Encoder.encode(bytes, .gzip, level: 9)
-        #expect(throws: InflationError.self) { try Self.decode(coded, .gzip) }
-        #expect(try Self.decode(coded, .gzip, limits: InflationLimits(ratio: 1100)).count == bytes.count)
-        #expect(throws: InflationError.ratioExceeded(limit: 1)) {
-            try Self.decode(coded, .gzip, limits: InflationLimits(ratio: 0, freeBytes: 0))
+        #expect(throws: Inflater.Failure.self) { try Self.decode(coded, .gzip) }
+        #expect(try Self.decode(coded, .gzip, limits: Inflater.Limits(ratio: 1100)).count == bytes.count)
+        #expect(throws: Inflater.Failure.ratioExceeded(limit: 1)) {
+            try Self.decode(coded, .gzip, limits: Inflater.Limits(ratio: 0, freeBytes: 0))
         }
     }
 
@@ -155,12 +155,12 @@ struct InflaterTests {
         var inflater = try Inflater(.gzip)
         let buffer = ByteBuffer(capacity: 64)
         let garbage = Array("garbage".utf8)
-        #expect(throws: InflationError.malformed) {
+        #expect(throws: Inflater.Failure.malformed) {
             try inflater.decode(garbage.span, into: buffer, room: 64)
         }
         let good = Encoder.encode([1, 2, 3], .gzip)
-        #expect(throws: InflationError.malformed) { try inflater.decode(good.span, into: buffer, room: 64) }
-        #expect(throws: InflationError.malformed) { try inflater.finish() }
+        #expect(throws: Inflater.Failure.malformed) { try inflater.decode(good.span, into: buffer, room: 64) }
+        #expect(throws: Inflater.Failure.malformed) { try inflater.finish() }
         #expect(buffer.isEmpty)
     }
 

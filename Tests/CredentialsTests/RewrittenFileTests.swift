@@ -63,10 +63,10 @@ struct RewrittenFileTests {
 
     /// Makes the change until the clock of the file system tells it from the one before.
     private func change(_ path: String, _ change: () throws -> Void) throws {
-        let before = FileStamp(path: path)
+        let before = SmallFile.Stamp(path: path)
         let isOther = try Wait.until {
             try change()
-            return FileStamp(path: path) != before
+            return SmallFile.Stamp(path: path) != before
         }
         #expect(isOther)
     }

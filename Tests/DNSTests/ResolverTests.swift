@@ -14,13 +14,13 @@ import Testing
 
     /// Returns the results of a resolver that asks the server for the names, in turn.
     private func outcomes(
-        _ names: [String], from server: NameServer, settings: ResolverChannel.Settings? = nil
-    ) async throws -> [Result<[String], ResolutionError>] {
+        _ names: [String], from server: NameServer, settings: Resolver.Channel.Settings? = nil
+    ) async throws -> [Result<[String], Resolution.Failure>] {
         try await onLoop { loop in
             let resolver = Resolver(on: loop, servers: "127.0.0.1:\(server.port)", settings: settings)
-            var outcomes: [Result<[String], ResolutionError>] = []
+            var outcomes: [Result<[String], Resolution.Failure>] = []
             for name in names {
-                do throws(ResolutionError) {
+                do throws(Resolution.Failure) {
                     outcomes.append(.success(try await resolver.resolve(name).addresses.map(\.description)))
                 } catch { outcomes.append(.failure(error)) }
             }
@@ -46,10 +46,10 @@ import Testing
     @Test func `a name that does not exist and a server that does not answer are told apart`() async throws {
         let errors = try await onLoop { loop in
             let server = NameServer { _, _ in .code(3) }
-            var errors: [ResolutionError] = []
+            var errors: [Resolution.Failure] = []
             for port in [server.port, 1] {
                 let resolver = Resolver(on: loop, servers: "127.0.0.1:\(port)")
-                do throws(ResolutionError) { _ = try await resolver.resolve("gone.test") } catch {
+                do throws(Resolution.Failure) { _ = try await resolver.resolve("gone.test") } catch {
                     errors.append(error)
                 }
             }
@@ -118,11 +118,11 @@ import Testing
     @Test func `a server that knows no name for IPv6 keeps nobody from IPv4`() async throws {
         let server = NameServer { _, type in type == .a ? .held(.addresses([Self.four])) : .code(3) }
         // All on the loop: the threads of the tests may be busy for longer than the resolver waits.
-        let outcome = try await onLoop { loop -> Result<[String], ResolutionError>? in
+        let outcome = try await onLoop { loop -> Result<[String], Resolution.Failure>? in
             nonisolated(unsafe) let resolver = Resolver(on: loop, servers: "127.0.0.1:\(server.port)")
-            let answer = Expectation<Result<[String], ResolutionError>>()
+            let answer = Expectation<Result<[String], Resolution.Failure>>()
             loop.spawn {
-                do throws(ResolutionError) {
+                do throws(Resolution.Failure) {
                     answer.fulfil(.success(try await resolver.resolve("origin.test").addresses.map(\.description)))
                 } catch { answer.fulfil(.failure(error)) }
             }
@@ -143,8 +143,8 @@ import Testing
                 _ = try? await resolver.resolve("silent.test")
                 silent.isTold = true
             }
-            var error: ResolutionError?
-            do throws(ResolutionError) { _ = try await resolver.resolve("gone.test") } catch let failure {
+            var error: Resolution.Failure?
+            do throws(Resolution.Failure) { _ = try await resolver.resolve("gone.test") } catch let failure {
                 error = failure
             }
             return (error, silent.isTold)
@@ -168,7 +168,8 @@ import Testing
             default: .code(3)
             }
         }
-        let settings = ResolverChannel.Settings(domains: ["none.test", "one.test", "two.test"], dots: 1, sources: "fb")
+        let settings = Resolver.Channel.Settings(
+            domains: ["none.test", "one.test", "two.test"], dots: 1, sources: "fb")
         #expect(try await outcomes(["app"], from: server, settings: settings) == [.success([Self.sixText])])
         #expect(!server.queries.contains { $0.hasPrefix("app.two.test") })
     }
@@ -178,7 +179,7 @@ import Testing
         ("app.x", 5, ["app.x.a.test", "app.x.b.test", "app.x"]),
     ])
     func `domains are searched in the order of resolv conf`(_ name: String, _ dots: Int, _ expected: [String]) {
-        let settings = ResolverChannel.Settings(domains: ["a.test", "b.test"], dots: dots, sources: "fb")
+        let settings = Resolver.Channel.Settings(domains: ["a.test", "b.test"], dots: dots, sources: "fb")
         #expect(settings.candidates(for: name) == expected)
     }
 
@@ -211,7 +212,7 @@ import Testing
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("resolv-\(UUID().uuidString)").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         try "nameserver 192.0.2.1\n".write(toFile: path, atomically: true, encoding: .utf8)
-        var file = ResolverChannel.SettingsFile(path, isRead: true)
+        var file = Resolver.Channel.SettingsFile(path, isRead: true)
         var changes = [file.hasChanged(at: .zero + 5000)]
         try FileManager.default.removeItem(atPath: path)
         changes.append(file.hasChanged(at: .zero + 6000))
@@ -226,7 +227,7 @@ import Testing
             let known = try await resolver.resolve("127.0.0.1")
             #expect(known.addresses == [IPAddress(v4: 0x7F00_0001)])
             for _ in 1...2 {
-                let error = await #expect(throws: ResolutionError.self) {
+                let error = await #expect(throws: Resolution.Failure.self) {
                     _ = try await resolver.resolve("h.example.com")
                 }
                 #expect("\(error, default: "")".hasPrefix("the host name h.example.com could not be resolved: "))
@@ -250,7 +251,7 @@ import Testing
     func `no name server is asked for the other family of a name in the hosts file`() async throws {
         let known = try #require(Self.known)
         let server = NameServer { _, type in .addresses([type == .a ? Self.four : Self.six]) }
-        let settings = ResolverChannel.Settings(domains: [], dots: 1, sources: "fb")
+        let settings = Resolver.Channel.Settings(domains: [], dots: 1, sources: "fb")
         let outcomes = try await outcomes([known.name], from: server, settings: settings)
         #expect(outcomes == [.success([try #require(IPAddress(known.address)).description])])
         #expect(server.queries == [])

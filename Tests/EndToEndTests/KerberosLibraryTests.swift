@@ -65,7 +65,7 @@ struct KerberosLibraryTests {
             #expect(cache.validity.contains(WallTime(seconds: Int(Date().timeIntervalSince1970))))
             let ticket = try cache.ticket(for: ServiceName(host: "localhost"))
             #expect(ticket.name == "HTTP/localhost@ATTACHE.TEST")
-            let acceptor = try AcceptorCredential(keytab: place.services)
+            let acceptor = try AcceptingContext.Credential(keytab: place.services)
             let talked = try Self.talk(
                 try InitiatingContext(cache, to: ticket), try AcceptingContext(acceptor))
             #expect(talked.principal == "alice@ATTACHE.TEST")
@@ -90,7 +90,7 @@ struct KerberosLibraryTests {
             let cache = try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
             let ticket = try cache.ticket(for: ServiceName(host: "localhost"))
             let initiator = try InitiatingContext(cache, to: ticket, channel: own)
-            let acceptor = try AcceptingContext(AcceptorCredential(keytab: place.services), channel: theirs)
+            let acceptor = try AcceptingContext(AcceptingContext.Credential(keytab: place.services), channel: theirs)
             if accepted {
                 #expect(try Self.talk(initiator, acceptor).isProved)
             } else {
@@ -106,7 +106,7 @@ struct KerberosLibraryTests {
             place.enter()
             let cache = try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
             let ticket = try cache.ticket(for: ServiceName(host: "localhost"))
-            let acceptor = try AcceptorCredential(keytab: place.services)
+            let acceptor = try AcceptingContext.Credential(keytab: place.services)
             guard case .continue(let token) = try InitiatingContext(cache, to: ticket).step() else {
                 Issue.record("nothing to send")
                 return
@@ -130,7 +130,7 @@ struct KerberosLibraryTests {
             let ticket = try cache.ticket(for: ServiceName(host: "localhost"))
             let (initiator, acceptor) = (
                 try InitiatingContext(cache, to: ticket),
-                try AcceptingContext(AcceptorCredential(keytab: place.services))
+                try AcceptingContext(AcceptingContext.Credential(keytab: place.services))
             )
             Self.expect(.defectiveToken, "makes sense") { () throws(GSSAPIError) in _ = try initiator.step([1, 2]) }
             #expect(try Self.talk(initiator, acceptor).isProved)
@@ -152,11 +152,13 @@ struct KerberosLibraryTests {
         try Data(Scratch.bytes(realm.serviceKeytab)).write(to: URL(fileURLWithPath: copy))
         await #expect(processExitsWith: .success) { [place = place as Place, copy = copy as String] in
             place.enter()
-            let acceptor = try AcceptorCredential(keytab: copy)
+            let acceptor = try AcceptingContext.Credential(keytab: copy)
             let whole = try Data(contentsOf: URL(fileURLWithPath: copy))
             for length in [0, 1, 2, 20] {
                 try whole.prefix(length).write(to: URL(fileURLWithPath: copy))
-                Self.expect(.unavailable, copy) { () throws(GSSAPIError) in _ = try AcceptorCredential(keytab: copy) }
+                Self.expect(.unavailable, copy) { () throws(GSSAPIError) in
+                    _ = try AcceptingContext.Credential(keytab: copy)
+                }
             }
             unlink(copy)
             let cache = try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
@@ -180,16 +182,16 @@ struct KerberosLibraryTests {
             let cache = try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
             let foreign = try cache.ticket(for: try #require(ServiceName("host/localhost")))
             let own = try cache.ticket(for: ServiceName(host: "localhost"))
-            let acceptor = try AcceptorCredential(keytab: both)
+            let acceptor = try AcceptingContext.Credential(keytab: both)
             let error = #expect(throws: GSSAPIError.self) {
                 try Self.talk(try InitiatingContext(cache, to: foreign), try AcceptingContext(acceptor))
             }
             #expect(error?.fault == .refused, "\(String(describing: error))")
             #expect(try Self.talk(try InitiatingContext(cache, to: own), try AcceptingContext(acceptor)).isProved)
-            let host = try AcceptorCredential(keytab: both, service: "host")
+            let host = try AcceptingContext.Credential(keytab: both, service: "host")
             #expect(try Self.talk(try InitiatingContext(cache, to: foreign), try AcceptingContext(host)).isProved)
             Self.expect(.unavailable, "no key of a service HTTP/") { () throws(GSSAPIError) in
-                _ = try AcceptorCredential(keytab: other)
+                _ = try AcceptingContext.Credential(keytab: other)
             }
         }
     }
@@ -204,7 +206,7 @@ struct KerberosLibraryTests {
             let error = #expect(throws: GSSAPIError.self) {
                 try Self.talk(
                     try InitiatingContext(cache, to: ticket),
-                    try AcceptingContext(AcceptorCredential(keytab: place.services)))
+                    try AcceptingContext(AcceptingContext.Credential(keytab: place.services)))
             }
             #expect(error?.fault == .unavailable, "\(String(describing: error))")
         }
@@ -288,7 +290,7 @@ struct KerberosLibraryTests {
                 _ = try TicketCache.copy("alice", cache: "FILE:/nonexistent", shownAs: "/nonexistent")
             }
             Self.expect(.unavailable, "/nonexistent") { () throws(GSSAPIError) in
-                _ = try AcceptorCredential(keytab: "/nonexistent")
+                _ = try AcceptingContext.Credential(keytab: "/nonexistent")
             }
             let cache = try TicketCache.acquire("alice", keytab: place.keytab)
             Self.expect(.unavailable, "the KDC knows no service HTTP/127.0.0.1") { () throws(GSSAPIError) in

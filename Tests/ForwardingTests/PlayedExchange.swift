@@ -14,7 +14,7 @@ import Transport
 
 /// The machine of one client's requests, between a played client, played servers and a played clock. Belongs to the thread
 /// that plays.
-final class PlayedExchange: ChannelObserver, WakeupCompanion {
+final class PlayedExchange: Channel.Observer, Wakeup.Companion {
     enum Outcome: Equatable {
         case ended(keeps: Bool)
         case upgraded(early: String)

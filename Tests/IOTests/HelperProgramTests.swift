@@ -15,17 +15,18 @@ import Testing
 
     private static func run(
         _ words: [String], environment: [String] = [], input: String = "", within limit: Duration = .seconds(30)
-    ) throws(HelperProgramError) -> String {
+    ) throws(HelperProgram.Failure) -> String {
         var limits = HelperProgram.Limits(time: limit)
         limits.grace = .milliseconds(100)
         let program = try HelperProgram(words, environment: environment)
         return String(decoding: try program.run(input: Array(input.utf8), within: limits), as: UTF8.self)
     }
 
-    private static func failure(_ text: String, within limit: Duration = .seconds(30)) throws -> HelperProgramError? {
+    private static func failure(_ text: String, within limit: Duration = .seconds(30)) throws -> HelperProgram.Failure?
+    {
         let path = try script(text)
         defer { unlink(path) }
-        do throws(HelperProgramError) {
+        do throws(HelperProgram.Failure) {
             _ = try run([path], within: limit)
             return nil
         } catch { return error }
@@ -92,7 +93,7 @@ import Testing
     @Test func `output up to the limit is whole`() throws {
         let count = 64 << 10
         #expect(try Self.run(["head", "-c", "\(count)", "/dev/zero"]).utf8.count == count)
-        #expect(throws: HelperProgramError.tooMuch(count)) {
+        #expect(throws: HelperProgram.Failure.tooMuch(count)) {
             try Self.run(["head", "-c", "\(count + 1)", "/dev/zero"])
         }
     }
@@ -101,19 +102,19 @@ import Testing
         #expect(try Self.failure("echo no shell reads this\n") == .notAProgram)
         let open = try Self.script("#!/bin/sh\necho x\n", mode: 0o722)
         defer { unlink(open) }
-        #expect(throws: HelperProgramError.writable(0o722)) { try Self.run([open]) }
+        #expect(throws: HelperProgram.Failure.writable(0o722)) { try Self.run([open]) }
         chmod(open, 0o600)
-        #expect(throws: HelperProgramError.self) {
+        #expect(throws: HelperProgram.Failure.self) {
             try HelperProgram([open], environment: []).run(input: [], within: .init(time: .seconds(1)))
         }
-        #expect(throws: HelperProgramError.notFound("no-such-helper")) { try Self.run(["no-such-helper"]) }
-        #expect(throws: HelperProgramError.notFound("./cat")) { try Self.run(["./cat"]) }
-        #expect(throws: HelperProgramError.notAProgram) { try Self.run(["/usr/bin"]) }
+        #expect(throws: HelperProgram.Failure.notFound("no-such-helper")) { try Self.run(["no-such-helper"]) }
+        #expect(throws: HelperProgram.Failure.notFound("./cat")) { try Self.run(["./cat"]) }
+        #expect(throws: HelperProgram.Failure.notAProgram) { try Self.run(["/usr/bin"]) }
         if geteuid() == 0 {
             let foreign = try Self.script("#!/bin/sh\necho x\n", mode: 0o755)
             defer { unlink(foreign) }
             chown(foreign, 65_534, 65_534)
-            #expect(throws: HelperProgramError.foreignOwner(65_534)) { try Self.run([foreign]) }
+            #expect(throws: HelperProgram.Failure.foreignOwner(65_534)) { try Self.run([foreign]) }
         }
     }
 

@@ -10,7 +10,7 @@ struct HelperSocketTests {
     /// Asks a helper that a thread plays.
     private static func ask(
         _ request: [UInt8], within limit: Duration = .seconds(30), _ helper: @escaping @Sendable (Int32) -> Void
-    ) throws -> Result<[UInt8], HelperProgramError> {
+    ) throws -> Result<[UInt8], HelperProgram.Failure> {
         let path = try LocalSocketTests.path()
         let listener = try path.listening()
         defer {
@@ -23,7 +23,7 @@ struct HelperSocketTests {
             helper(connection)
             Glibc.close(connection)
         }
-        do throws(HelperProgramError) {
+        do throws(HelperProgram.Failure) {
             return .success(try HelperSocket("\(path)").ask(request, within: .init(time: limit)))
         } catch { return .failure(error) }
     }
@@ -75,7 +75,7 @@ struct HelperSocketTests {
 
     @Test func `an answer up to the limit is whole, and a longer one is a failure`() throws {
         let limit = 64 << 10
-        for (count, result) in [(limit, nil), (limit + 1, HelperProgramError.tooMuch(limit))] {
+        for (count, result) in [(limit, nil), (limit + 1, HelperProgram.Failure.tooMuch(limit))] {
             let answer = try Self.ask([]) { Self.write([UInt8](repeating: 0x62, count: count), to: $0) }
             switch answer {
             case .success(let bytes): #expect(bytes.count == count && result == nil)
@@ -101,7 +101,7 @@ struct HelperSocketTests {
     }
 
     @Test func `a file that is no socket is not asked`() {
-        #expect(throws: HelperProgramError.notASocket) { try HelperSocket("/dev/null") }
-        #expect(throws: HelperProgramError.unconnected(errno: ENOENT)) { try HelperSocket("/none/helper.sock") }
+        #expect(throws: HelperProgram.Failure.notASocket) { try HelperSocket("/dev/null") }
+        #expect(throws: HelperProgram.Failure.unconnected(errno: ENOENT)) { try HelperSocket("/none/helper.sock") }
     }
 }

@@ -43,7 +43,7 @@ struct LocalSocketTests {
         let path = try Self.path()
         let first = try LocalSocket(path, mode: 0o600, group: nil)
         defer { first.remove() }
-        let refused = #expect(throws: LocalListenerError.self) { try LocalSocket(path, mode: 0o600, group: nil) }
+        let refused = #expect(throws: LocalListener.Failure.self) { try LocalSocket(path, mode: 0o600, group: nil) }
         guard case .inUse(let process)? = refused else {
             Issue.record("\(String(describing: refused))")
             return

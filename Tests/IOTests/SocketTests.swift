@@ -83,12 +83,12 @@ import Testing
 
     /// Other tests start programs all the time, hence copies of its own.
     @Test func `copies of descriptors may exist while a program is started, and for five seconds more`() {
-        let copies = DescriptorCopies()
-        #expect(!copies.mayExist(at: .zero + DescriptorCopies.patience))
+        let copies = Descriptors.Copies()
+        #expect(!copies.mayExist(at: .zero + Descriptors.Copies.patience))
         copies.whileMade { #expect(copies.mayExist(at: .distantFuture)) }
         let now = SystemClock.uptime
         #expect(copies.mayExist(at: now))
-        #expect(!copies.mayExist(at: now + DescriptorCopies.patience))
+        #expect(!copies.mayExist(at: now + Descriptors.Copies.patience))
     }
 
     /// Has the loop take a few turns.

@@ -71,13 +71,13 @@ public final class PlayedNetwork: Network {
 
     public init(on loop: EventLoop) { self.loop = loop }
 
-    public func knownAddresses(of name: String) throws(ResolutionError) -> Resolution? {
+    public func knownAddresses(of name: String) throws(Resolution.Failure) -> Resolution? {
         name.hasSuffix(".known") ? try resolution(of: name) : nil
     }
 
-    public func addresses(of name: String) async throws(ResolutionError) -> Resolution { try resolution(of: name) }
+    public func addresses(of name: String) async throws(Resolution.Failure) -> Resolution { try resolution(of: name) }
 
-    private func resolution(of name: String) throws(ResolutionError) -> Resolution {
+    private func resolution(of name: String) throws(Resolution.Failure) -> Resolution {
         if let address = IPAddress(name) { return Resolution([address]) }
         if name.hasSuffix(".invalid") { throw .noSuchName(name) }
         if !names.contains(name) { names.append(name) }

@@ -33,14 +33,14 @@ struct PACFileTests {
 
     private func ways(
         _ file: PACFile, _ host: String, on loop: EventLoop, for client: PlayedClient? = nil
-    ) async -> Result<[PACPath], PACError> {
+    ) async -> Result<[PACPath], PACFile.Failure> {
         let client = client ?? PlayedClient(on: loop)
-        do throws(PACError) {
+        do throws(PACFile.Failure) {
             return .success(try await file.ways(to: "http", host: host, port: 80, for: client.waiting))
         } catch { return .failure(error) }
     }
 
-    private func ways(_ file: PACFile, _ host: String) async throws -> Result<[PACPath], PACError> {
+    private func ways(_ file: PACFile, _ host: String) async throws -> Result<[PACPath], PACFile.Failure> {
         try await onLoop { loop in await ways(file, host, on: loop) }
     }
 

@@ -19,7 +19,7 @@ struct PracticeDigest {
 
     private let space: PracticeSpace
     private let algorithm: DigestAlgorithm
-    private let key: DigestValue
+    private let key: MessageDigest.Value
     private let nonces: DigestNonces
 
     init(_ space: PracticeSpace, algorithm: DigestAlgorithm, nonceLifetime: Milliseconds) throws(CryptoError) {

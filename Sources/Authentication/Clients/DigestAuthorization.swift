@@ -259,7 +259,7 @@ extension DigestAuthorization {
     ///   - value: the field's value that this was read from.
     ///   - target: the client's `uri`, which the caller has compared with the request.
     public func proves(
-        _ key: DigestValue, value: Span<UInt8>, method: Span<UInt8>, target: Span<UInt8>
+        _ key: MessageDigest.Value, value: Span<UInt8>, method: Span<UInt8>, target: Span<UInt8>
     ) -> Bool {
         let sent = value.extracting(response)
         let expected = response(key, value: value, method: method, target: target)
@@ -274,7 +274,7 @@ extension DigestAuthorization {
     /// Appends the proof that the proxy knows the password too: the value of `Proxy-Authentication-Info` (section 3.5),
     /// without a next nonce. The parameters are those of `proves`, which returned true.
     public func appendProof(
-        _ key: DigestValue, value: Span<UInt8>, target: Span<UInt8>, to buffer: ByteBuffer
+        _ key: MessageDigest.Value, value: Span<UInt8>, target: Span<UInt8>, to buffer: ByteBuffer
     ) {
         buffer.append("rspauth=\"" as StaticString)
         response(key, value: value, method: Span(), target: target).withHexadecimal { buffer.append($0) }
@@ -286,8 +286,8 @@ extension DigestAuthorization {
     }
 
     private func response(
-        _ key: DigestValue, value: Span<UInt8>, method: Span<UInt8>, target: Span<UInt8>
-    ) -> DigestValue {
+        _ key: MessageDigest.Value, value: Span<UInt8>, method: Span<UInt8>, target: Span<UInt8>
+    ) -> MessageDigest.Value {
         var request = MessageDigest(algorithm)
         request.update(method)
         request.update(":")
@@ -310,7 +310,7 @@ extension DigestAuthorization {
 public enum DigestKey {
     public static func make(
         _ algorithm: DigestAlgorithm, user: String, realm: String, password: Secret
-    ) -> DigestValue {
+    ) -> MessageDigest.Value {
         var digest = MessageDigest(algorithm)
         digest.update(utf8: user)
         digest.update(":")

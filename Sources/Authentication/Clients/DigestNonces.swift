@@ -195,7 +195,7 @@ extension DigestNonces {
             }
         }
 
-        private func code(_ code: borrowing MessageAuthenticationCode) -> DigestValue {
+        private func code(_ code: borrowing MessageAuthenticationCode) -> MessageDigest.Value {
             let bytes = InlineArray<16, UInt8> { place in
                 let part = place < 8 ? time : number
                 return UInt8(truncatingIfNeeded: part >> UInt64(56 - 8 * (place & 7)))

@@ -111,7 +111,7 @@ extension DigestScheme {
         }
 
         /// The value by which the server proves that it knows the password (section 3.5).
-        func proof(target: Span<UInt8>, bodyDigest: [UInt8]?, count: UInt32) -> DigestValue {
+        func proof(target: Span<UInt8>, bodyDigest: [UInt8]?, count: UInt32) -> MessageDigest.Value {
             let none: [UInt8] = []
             return response(
                 method: none.span, target: target, bodyDigest: bodyDigest, count: Self.hexadecimal(count))
@@ -120,7 +120,7 @@ extension DigestScheme {
         /// The response digest (section 3.4.1).
         private func response(
             method: Span<UInt8>, target: Span<UInt8>, bodyDigest: [UInt8]?, count: InlineArray<8, UInt8>
-        ) -> DigestValue {
+        ) -> MessageDigest.Value {
             var second = MessageDigest(challenge.algorithm)
             second.update(method)
             second.update(":")

@@ -50,7 +50,7 @@ extension NTLMAuthenticateMessage {
         let nt: [UInt8]
         let lm: [UInt8]
         /// The key of the integrity code.
-        let sessionKey: DigestValue
+        let sessionKey: MessageDigest.Value
 
         /// - Parameters:
         ///   - key: the user's key, from `key(for:password:)`.
@@ -81,7 +81,7 @@ extension NTLMAuthenticateMessage {
         }
 
         /// The MD4 of the password in UTF-16 (`NTOWFv1`). It makes no string, since strings cannot be wiped.
-        static func passwordHash(of password: Secret) throws(CryptoError) -> DigestValue {
+        static func passwordHash(of password: Secret) throws(CryptoError) -> MessageDigest.Value {
             var bytes = password.withBytes { $0.array }
             var units: [UInt8] = []
             units.reserveCapacity(bytes.count * 2)

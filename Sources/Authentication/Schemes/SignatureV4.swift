@@ -42,7 +42,7 @@ public struct SignatureV4: Sendable {
     }
 
     /// The key of one day, region and service.
-    func signingKey(for day: String) -> DigestValue {
+    func signingKey(for day: String) -> MessageDigest.Value {
         var first: [UInt8] = []
         first.reserveCapacity(4 + key.secretKey.count)
         first += "AWS4".utf8

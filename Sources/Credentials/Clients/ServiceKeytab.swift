@@ -11,9 +11,9 @@ public final class ServiceKeytab: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var credential: AcceptorCredential?
+        var credential: AcceptingContext.Credential?
         /// The state of the file that was read last, usable or not.
-        var stamp: FileStamp?
+        var stamp: SmallFile.Stamp?
         /// The reason why that file could not be used.
         var problem: LoginError?
     }
@@ -30,11 +30,11 @@ public final class ServiceKeytab: Sendable {
     /// Reads the file if it has changed. Blocks: do not call it on a loop.
     /// - Returns: why it cannot be used, every time until it can.
     public func refresh() -> LoginError? {
-        let stamp = FileStamp(path: path)
+        let stamp = SmallFile.Stamp(path: path)
         let known = state.withLock { $0.stamp == stamp && stamp != nil ? $0 : nil }
         if let known { return known.problem }
         do throws(GSSAPIError) {
-            let credential = try AcceptorCredential(keytab: path)
+            let credential = try AcceptingContext.Credential(keytab: path)
             state.withLock { $0 = State(credential: credential, stamp: stamp) }
             return nil
         } catch {

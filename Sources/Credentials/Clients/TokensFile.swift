@@ -6,7 +6,7 @@ import Crypto
 public final class TokensFile: Sendable {
     private struct Entry {
         let user: String
-        let digest: DigestValue
+        let digest: MessageDigest.Value
     }
 
     /// The entries by a keyed code of the token's digest.
@@ -23,7 +23,7 @@ public final class TokensFile: Sendable {
             lines.scan { line in
                 guard let colon = line.firstIndex(of: ":"), colon != line.startIndex,
                     let bytes = Hex.decode(line[line.index(after: colon)...]),
-                    bytes.count == DigestAlgorithm.sha256.length, let digest = DigestValue(bytes)
+                    bytes.count == DigestAlgorithm.sha256.length, let digest = MessageDigest.Value(bytes)
                 else { return .noToken }
                 let user = String(line[..<colon])
                 if user.first?.isListBlank == true || user.last?.isListBlank == true { return .blank }
@@ -53,7 +53,7 @@ public final class TokensFile: Sendable {
         file.withContent { $0.values.contains { $0.user.utf8.elementsEqual(user.utf8) } }
     }
 
-    private func key(of digest: DigestValue) -> UInt128 {
+    private func key(of digest: MessageDigest.Value) -> UInt128 {
         var message = file.code.begin()
         message.update(digest)
         return file.code.code(of: message).prefix128

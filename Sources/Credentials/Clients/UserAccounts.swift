@@ -9,10 +9,10 @@ struct UserAccounts: Sendable {
         /// The password hash.
         var hash: String?
         /// The keys for Digest in the realm of this proxy.
-        var md5: DigestValue?
-        var sha256: DigestValue?
+        var md5: MessageDigest.Value?
+        var sha256: MessageDigest.Value?
 
-        subscript(algorithm: DigestAlgorithm) -> DigestValue? {
+        subscript(algorithm: DigestAlgorithm) -> MessageDigest.Value? {
             get {
                 switch algorithm {
                 case .md5: md5
@@ -83,7 +83,7 @@ extension UserAccounts {
         case user(String, hash: String)
         /// A line of htdigest or `attache password --digest`: the digest over user, realm and password (RFC 7616 section
         /// 3.4.2), which is all that Digest needs.
-        case digest(String, realm: String, DigestAlgorithm, key: DigestValue)
+        case digest(String, realm: String, DigestAlgorithm, key: MessageDigest.Value)
         case refused(UsersFileProblem.Reason)
 
         init(_ line: Substring) {
@@ -117,7 +117,9 @@ extension UserAccounts {
         }
 
         private static func digest(_ user: String, realm: String, digits: Substring) -> UserAccounts.Line {
-            guard let bytes = Hex.decode(digits), let key = DigestValue(bytes) else { return .refused(.noDigest) }
+            guard let bytes = Hex.decode(digits), let key = MessageDigest.Value(bytes) else {
+                return .refused(.noDigest)
+            }
             switch bytes.count {
             case DigestAlgorithm.md5.length: return .digest(user, realm: realm, .md5, key: key)
             case DigestAlgorithm.sha256.length: return .digest(user, realm: realm, .sha256, key: key)

@@ -63,7 +63,9 @@ public final class UsersFile: Sendable {
     }
 
     /// The key of a user for Digest; nil without such a line.
-    public func digestKey(of user: Span<UInt8>, _ algorithm: DigestAlgorithm) -> (name: String, key: DigestValue)? {
+    public func digestKey(of user: Span<UInt8>, _ algorithm: DigestAlgorithm) -> (
+        name: String, key: MessageDigest.Value
+    )? {
         let code = file.code.code(of: user).prefix128
         return file.withContent { accounts in
             guard let account = accounts.account(code), let key = account[algorithm] else { return nil }

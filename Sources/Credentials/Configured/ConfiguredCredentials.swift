@@ -32,7 +32,7 @@ public final class ConfiguredCredentials: Sendable {
         var credentials: [ExactText: Credential] = [:]
         var errors: [ExactText: CredentialError] = [:]
         /// The states of each credential's files when they were last read.
-        var stamps: [ExactText: [FileStamp?]] = [:]
+        var stamps: [ExactText: [SmallFile.Stamp?]] = [:]
     }
 
     /// The result of a refresh.
@@ -96,7 +96,7 @@ public final class ConfiguredCredentials: Sendable {
         let stamps = state.withLock { $0.stamps }
         return filed.contains { entry in
             guard let known = stamps[ExactText(entry.name)] else { return false }
-            return known != entry.content.files.map { FileStamp(path: $0) }
+            return known != entry.content.files.map { SmallFile.Stamp(path: $0) }
         }
     }
 
@@ -131,7 +131,7 @@ public final class ConfiguredCredentials: Sendable {
         for entry in entries {
             do throws(CredentialError) {
                 // Stamped before the files are read, so that a write meanwhile is noticed the next time.
-                let stamps = entry.content.files.map { FileStamp(path: $0) }
+                let stamps = entry.content.files.map { SmallFile.Stamp(path: $0) }
                 if !entry.content.commands.isEmpty {
                     errors += problems(of: entry)
                     continue
@@ -277,7 +277,7 @@ public final class ConfiguredCredentials: Sendable {
     /// The relation of a value to the former one.
     private enum Reading { case first, other, again, same }
 
-    private func take(_ credential: Credential, from stamps: [FileStamp?]) -> Reading {
+    private func take(_ credential: Credential, from stamps: [SmallFile.Stamp?]) -> Reading {
         let reading = state.withLock { state -> Reading in
             let name = credential.version.key
             state.errors[name] = nil

@@ -5,7 +5,7 @@ import GSSAPI
 /// The cached tickets of a principal, and the reasons why others are missing. A value without I/O.
 struct CachedTickets {
     struct Held {
-        let ticket: ServiceTicket
+        let ticket: TicketCache.Ticket
         /// The cache of the ticket: the one with the ticket-granting ticket that it was obtained with.
         let cache: TicketCache
         let since: WallTime
@@ -14,7 +14,7 @@ struct CachedTickets {
     /// The ticket of a login.
     struct Supply {
         let cache: TicketCache
-        let ticket: ServiceTicket
+        let ticket: TicketCache.Ticket
     }
 
     private struct Failure {
@@ -71,7 +71,7 @@ struct CachedTickets {
 
     /// Uses a new ticket-granting ticket, with the service tickets obtained with it. Former tickets of other services
     /// stay.
-    mutating func replace(with cache: TicketCache, _ tickets: [ServiceName: ServiceTicket], at now: WallTime) {
+    mutating func replace(with cache: TicketCache, _ tickets: [ServiceName: TicketCache.Ticket], at now: WallTime) {
         self.cache = cache
         let former = services.filter { Self.isUsable($0.value.ticket.validity, at: now) }
         services = tickets.mapValues { Held(ticket: $0, cache: cache, since: now) }.merging(former) { new, _ in new }
@@ -93,7 +93,7 @@ struct CachedTickets {
         if case .refused? = failure?.error { failure = nil }
     }
 
-    mutating func put(_ ticket: ServiceTicket, for service: ServiceName, of cache: TicketCache, at now: WallTime) {
+    mutating func put(_ ticket: TicketCache.Ticket, for service: ServiceName, of cache: TicketCache, at now: WallTime) {
         guard cache === self.cache else { return }
         if services.count >= Self.capacity { services = [:] }
         services[service] = Held(ticket: ticket, cache: cache, since: now)

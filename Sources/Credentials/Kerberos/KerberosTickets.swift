@@ -16,7 +16,7 @@ final class KerberosTickets: KerberosPrincipal {
     /// The KDC's verdicts on the password or key.
     private let verdicts = Mutex(Verdicts())
     /// The state of the cache file when it was last read.
-    private let stamp = Mutex<FileStamp?>(nil)
+    private let stamp = Mutex<SmallFile.Stamp?>(nil)
     private let firstTickets: CoalescedWork<Bool, Result<TicketCache, TicketError>>
     private let serviceTickets: CoalescedWork<ServiceName, Result<CachedTickets.Supply, TicketError>>
     /// The threads for requests to KDCs.
@@ -86,7 +86,7 @@ final class KerberosTickets: KerberosPrincipal {
         switch proof {
         case .keytab, .password: return renewIfDue(at: now)
         case .cache(.file(let path)):
-            guard held.withLock({ $0.cache != nil }), let present = FileStamp(path: path),
+            guard held.withLock({ $0.cache != nil }), let present = SmallFile.Stamp(path: path),
                 present != stamp.withLock({ $0 })
             else { return }
         // There is no sign of renewed tickets in other types of caches.
@@ -169,12 +169,12 @@ final class KerberosTickets: KerberosPrincipal {
     /// - Parameter admission: the account's admission; nil: no KDC is asked, or there is no account.
     private func acquire(_ admission: KDCAdmission?) -> Result<TicketCache, TicketError> {
         let now = Self.now
-        if case .cache(.file(let path)) = proof { stamp.withLock { $0 = FileStamp(path: path) } }
+        if case .cache(.file(let path)) = proof { stamp.withLock { $0 = SmallFile.Stamp(path: path) } }
         do throws(GSSAPIError) {
             let cache = try proof.acquire(principal, at: now)
             // Requested now, so that no request waits when the former tickets expire. If the KDC fails meanwhile, the
             // former ones stay in use.
-            var tickets: [ServiceName: ServiceTicket] = [:]
+            var tickets: [ServiceName: TicketCache.Ticket] = [:]
             let patience = KerberosTickets.Patience(10_000)
             for service in held.withLock({ $0.servicesInUse(at: now) }) where patience.rest != 0 {
                 tickets[service] = try? cache.ticket(for: service)

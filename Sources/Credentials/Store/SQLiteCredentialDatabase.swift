@@ -11,9 +11,9 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     private struct State {
         /// The database; nil while a file that replaced another one cannot be opened.
         var database: SQLiteDatabase?
-        var stamp: FileStamp?
+        var stamp: SmallFile.Stamp?
         /// The stamp of the log file.
-        var logStamp: FileStamp?
+        var logStamp: SmallFile.Stamp?
         /// SQLite's own count of changes by other connections.
         var dataVersion: Int64?
         var watch: SQLiteCredentialDatabase.FileWatch?
@@ -69,7 +69,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         if try version(of: database) == 0 { try migrate(database) }
         var watch = SQLiteCredentialDatabase.FileWatch(path)
         _ = watch.look(database)
-        return State(database: database, stamp: FileStamp(path: path), watch: watch)
+        return State(database: database, stamp: SmallFile.Stamp(path: path), watch: watch)
     }
 
     private static func migrate(_ database: SQLiteDatabase) throws(DatabaseError) {
@@ -135,7 +135,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
                 // Copies the rest of the log that an ended process left: until then the file may be in the middle of a
                 // checkpoint.
                 if state.dataVersion == nil { _ = try? state.database?.rows("PRAGMA wal_checkpoint(PASSIVE)") }
-                state.logStamp = FileStamp(path: SQLiteDatabase.log(of: path))
+                state.logStamp = SmallFile.Stamp(path: SQLiteDatabase.log(of: path))
                 let version = try state.database?.rows("PRAGMA data_version").first?.first?.integer
                 defer { state.dataVersion = version }
                 return state.dataVersion == version ? .none : .some
@@ -149,7 +149,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         state.database?.leaveLog()
         state = State()
         let log = SQLiteDatabase.log(of: path)
-        guard let logStamp, FileStamp(path: log)?.isSameFile(as: logStamp) == true else { return }
+        guard let logStamp, SmallFile.Stamp(path: log)?.isSameFile(as: logStamp) == true else { return }
         SQLiteDatabase.removeLog(of: path, withSalts: salts)
     }
 
@@ -162,7 +162,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     }
 
     private func condition(_ state: inout State) -> Condition {
-        guard let present = FileStamp(path: path) else { return .gone }
+        guard let present = SmallFile.Stamp(path: path) else { return .gone }
         guard let database = state.database, let opened = state.stamp, present.isSameFile(as: opened) else {
             return .replaced
         }
@@ -190,7 +190,7 @@ extension SQLiteCredentialDatabase {
         private var known: Known?
 
         private struct Known {
-            let stamp: FileStamp?
+            let stamp: SmallFile.Stamp?
             let header: [UInt8]
             var copied: SQLiteDatabase.LogPosition
         }
@@ -201,14 +201,14 @@ extension SQLiteCredentialDatabase {
         mutating func look(_ database: SQLiteDatabase) -> Finding {
             let position = database.logPosition
             // A copy may begin only after the file was looked at.
-            if let position, let known, FileStamp(path: path) == known.stamp,
+            if let position, let known, SmallFile.Stamp(path: path) == known.stamp,
                 position == known.copied || position.isSettled
             {
                 self.known?.copied = position
                 return .same
             }
             let present = database.surface { surface in
-                Known(stamp: FileStamp(path: path), header: surface.header, copied: surface.copied)
+                Known(stamp: SmallFile.Stamp(path: path), header: surface.header, copied: surface.copied)
             }
             guard let present else { return .same }
             // After a process was killed as it copied, the next one's work looks like no copy.

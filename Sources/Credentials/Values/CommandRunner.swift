@@ -32,7 +32,7 @@ struct CommandRunner: Sendable {
         of command: CommandSource, _ action: String? = nil, input: [UInt8] = [], for credential: String,
         more: [String] = []
     ) throws(CredentialError) -> [UInt8] {
-        do throws(HelperProgramError) {
+        do throws(HelperProgram.Failure) {
             let limits = HelperProgram.Limits(time: terms.time.duration)
             let output: [UInt8]
             if let path = command.socket {
@@ -52,7 +52,7 @@ struct CommandRunner: Sendable {
 
     /// The reason why the program cannot be started; nil: it can.
     func problem(of command: CommandSource, for credential: String) -> CredentialError? {
-        do throws(HelperProgramError) {
+        do throws(HelperProgram.Failure) {
             if let path = command.socket {
                 _ = try HelperSocket(path)
             } else {

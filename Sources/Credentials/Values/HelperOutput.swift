@@ -181,7 +181,7 @@ public enum HelperOutput {
 /// The reason why a helper gave nothing, as a clause about the helper.
 public enum HelperFailure: Sendable, Hashable, CustomStringConvertible {
     /// The program has failed, or the process at its socket.
-    case run(HelperProgramError)
+    case run(HelperProgram.Failure)
     /// The output is not used.
     case output(HelperFault)
     /// It takes longer than a request waits.

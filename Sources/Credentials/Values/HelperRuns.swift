@@ -11,7 +11,7 @@ public final class HelperRuns: Sendable {
         case failure
         case timeout
 
-        init(_ error: HelperProgramError) {
+        init(_ error: HelperProgram.Failure) {
             if case .timedOut = error { self = .timeout } else { self = .failure }
         }
     }

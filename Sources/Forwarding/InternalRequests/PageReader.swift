@@ -40,7 +40,7 @@ final class PageReader {
             guard isPlain || coding != nil else { return nil }
         }
         if let coding {
-            let limits = InflationLimits(ratio: policy.limits.decodeRatio)
+            let limits = Inflater.Limits(ratio: policy.limits.decodeRatio)
             guard let inflater = try? Inflater(coding, limits: limits) else { return nil }
             self.inflater = consume inflater
         }
@@ -120,7 +120,7 @@ final class PageReader {
                 coded.consume(count)
             } else {
                 let before = page.count
-                do throws(InflationError) {
+                do throws(Inflater.Failure) {
                     guard let progress = try inflater?.decode(coded.readable, into: page, room: room),
                         coded.isEmpty || progress.consumed > 0 || page.count > before
                     else { return giveUp() }

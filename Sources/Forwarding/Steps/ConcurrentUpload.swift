@@ -9,7 +9,7 @@ import Upstream
 ///
 /// The events of the task that relays the response drive it; it does not wait itself. Only a copy that must be read
 /// from disk gets its own task.
-final class ConcurrentUpload: WakeupCompanion {
+final class ConcurrentUpload: Wakeup.Companion {
     private enum State {
         /// Bytes are sent as they arrive. Becomes `.ended` or `.failed`.
         case underWay

@@ -130,22 +130,22 @@ extension ReframedBody {
         init(_ coding: ContentCoding?, ratio: Int) throws(ExchangeFailure) {
             isNeeded = coding != nil
             plain = ByteBuffer(capacity: isNeeded ? 32 * 1024 : 64)
-            do throws(InflationError) {
-                if let coding { inflater = try Inflater(coding, limits: InflationLimits(ratio: ratio)) }
+            do throws(Inflater.Failure) {
+                if let coding { inflater = try Inflater(coding, limits: Inflater.Limits(ratio: ratio)) }
             } catch { throw Self.failure(error) }
         }
 
         mutating func decode(_ bytes: Span<UInt8>, room: Int) throws(ExchangeFailure) -> Inflater.Progress? {
-            do throws(InflationError) {
+            do throws(Inflater.Failure) {
                 return try inflater?.decode(bytes, into: plain, room: room)
             } catch { throw Self.failure(error) }
         }
 
         mutating func finish() throws(ExchangeFailure) {
-            do throws(InflationError) { try inflater?.finish() } catch { throw Self.failure(error) }
+            do throws(Inflater.Failure) { try inflater?.finish() } catch { throw Self.failure(error) }
         }
 
-        private static func failure(_ error: InflationError) -> ExchangeFailure {
+        private static func failure(_ error: Inflater.Failure) -> ExchangeFailure {
             .cutShort(.httpResponseContentCoding, "the response's content cannot be decoded: \(error)")
         }
     }

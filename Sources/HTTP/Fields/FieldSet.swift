@@ -61,7 +61,7 @@ public enum KnownField: UInt8, Sendable, CaseIterable {
     case setCookie, te, trailer, transferEncoding, upgrade, userAgent, via, wwwAuthenticate
 
     /// The names by raw value, from 1.
-    static let names = NameTable([
+    static let names = FieldLines.NameTable([
         "accept-encoding", "authentication-info", "authorization", "connection", "content-encoding", "content-length",
         "content-range", "content-type", "cookie", "date", "etag", "expect", "host", "keep-alive", "location",
         "max-forwards", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "proxy-connection",

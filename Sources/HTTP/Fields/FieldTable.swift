@@ -149,7 +149,7 @@ extension FieldTable {
 
 /// One field line, as offsets from the start of its head.
 public struct Field: Sendable {
-    private let parts: FieldLine
+    private let parts: FieldLines.Line
 
     public var known: KnownField { KnownField(rawValue: parts.ordinal) ?? .other }
     /// Whether a `Connection` option names the field, so that it ends at this hop.
@@ -162,7 +162,7 @@ public struct Field: Sendable {
 }
 
 extension Field {
-    init(_ parts: FieldLine) { self.parts = parts }
+    init(_ parts: FieldLines.Line) { self.parts = parts }
 
     /// Reads the line whose text is `line`, without control characters; its line end follows.
     init(_ bytes: Span<UInt8>, line: Range<Int>) throws(Defect) {

@@ -96,19 +96,21 @@ public enum BodyFraming: Equatable, Sendable {
     }
 }
 
-/// The end of a response's body, and the framing that its fields announce.
-struct ResponseFraming {
-    /// The framing by which the body is read.
-    var body = BodyFraming.none
-    /// The framing that the fields announce, also in a response without a body, such as one to HEAD.
-    var stated = BodyFraming.none
-    /// Whether the fields are as every server writes them. If not, no second response is expected after this one.
-    var isRegular = true
-    /// Whether `Content-Length` is repeated or has leading zeros, which some programs read as octal.
-    var lengthIsOdd = false
+extension ResponseHead {
+    /// The end of a response's body, and the framing that its fields announce.
+    struct Framing {
+        /// The framing by which the body is read.
+        var body = BodyFraming.none
+        /// The framing that the fields announce, also in a response without a body, such as one to HEAD.
+        var stated = BodyFraming.none
+        /// Whether the fields are as every server writes them. If not, no second response is expected after this one.
+        var isRegular = true
+        /// Whether `Content-Length` is repeated or has leading zeros, which some programs read as octal.
+        var lengthIsOdd = false
+    }
 }
 
-extension ResponseFraming {
+extension ResponseHead.Framing {
     /// Steps 1 to 8 of RFC 9112 section 6.3 for a response to `method`. Equal `Content-Length` values are accepted:
     /// some origins repeat theirs, and only one is passed on. Empty list elements are accepted too, since the client
     /// gets our own field. `identity` beside `Content-Length` changes nothing: the client gets the length alone, and

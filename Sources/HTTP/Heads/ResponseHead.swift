@@ -16,7 +16,7 @@ public final class ResponseHead {
     private(set) var statusLineRest = 0..<0
     public let fields: FieldTable
     public var framing: BodyFraming { said.body }
-    private(set) var said = ResponseFraming()
+    private(set) var said = Framing()
     public private(set) var options: ConnectionOptions = []
     /// Whether the upstream's connection can carry another request once this body was read completely.
     public private(set) var keepAlive = false
@@ -34,7 +34,7 @@ public final class ResponseHead {
     public func reset() {
         state = .initial
         fields.removeAll()
-        said = ResponseFraming()
+        said = Framing()
         options = []
         keepAlive = false
         isMended = false
@@ -124,7 +124,7 @@ public final class ResponseHead {
             case .complete(let length) = state
         else { return .needsMore }
         options = try ConnectionOptions(bytes, fields: fields, refusingEssential: false)
-        said = try ResponseFraming(bytes, version: version, status: status, to: method, fields: fields)
+        said = try Framing(bytes, version: version, status: status, to: method, fields: fields)
         let persists = fields.present.contains(.proxyConnection) ? proxyOptions(bytes) : options
         keepAlive =
             framing != .untilClose && !isIrregular && !persists.contains(.close)

@@ -40,22 +40,24 @@ public struct DurationHistogram: ~Copyable, Sendable {
     }
 }
 
-/// The durations in the buckets of `DurationHistogram`.
-public struct Durations: Sendable {
-    public private(set) var counts: [Int]
-    public private(set) var nanoseconds: UInt64
+extension DurationHistogram {
+    /// The durations in the buckets of `DurationHistogram`.
+    public struct Durations: Sendable {
+        public private(set) var counts: [Int]
+        public private(set) var nanoseconds: UInt64
 
-    init(counts: [Int], nanoseconds: UInt64) {
-        self.counts = counts
-        self.nanoseconds = nanoseconds
-    }
+        init(counts: [Int], nanoseconds: UInt64) {
+            self.counts = counts
+            self.nanoseconds = nanoseconds
+        }
 
-    /// Sums the durations of all loops.
-    public init(sumOf all: [Durations]) {
-        self.init(counts: Array(repeating: 0, count: DurationHistogram.buckets), nanoseconds: 0)
-        for durations in all {
-            for (bucket, count) in durations.counts.enumerated() { counts[bucket] &+= count }
-            nanoseconds &+= durations.nanoseconds
+        /// Sums the durations of all loops.
+        public init(sumOf all: [DurationHistogram.Durations]) {
+            self.init(counts: Array(repeating: 0, count: DurationHistogram.buckets), nanoseconds: 0)
+            for durations in all {
+                for (bucket, count) in durations.counts.enumerated() { counts[bucket] &+= count }
+                nanoseconds &+= durations.nanoseconds
+            }
         }
     }
 }

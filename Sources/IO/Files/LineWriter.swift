@@ -5,6 +5,16 @@ import Synchronization
 /// Appends complete lines to a file on a thread of its own, so that writers never wait. If the destination is slower
 /// than the writers, or fails, lines are dropped and counted.
 public final class LineWriter: Sendable {
+    /// The destination of lines. Writing blocks, so it needs a thread that may block.
+    public protocol Sink: AnyObject, Sendable {
+        /// Writes the bytes, and waits until the destination has taken all of them.
+        @discardableResult
+        func write(_ bytes: [UInt8]) -> LineWriter.Written
+
+        /// Whether the existing content ends within a line, as after a full disk.
+        var endsWithinLine: Bool { get }
+    }
+
     /// A change of the destination's state, for an operator, reported once each.
     public enum Change: Sendable, Equatable {
         /// The destination fails, such as a full disk or a closed pipe; the text is the system's.
@@ -40,7 +50,7 @@ public final class LineWriter: Sendable {
     }
 
     private struct State {
-        var file: any LineSink
+        var file: any Sink
         /// Whether the file ends within a line.
         var isTorn: Bool
         var pieces: [Piece] = []
@@ -84,7 +94,7 @@ public final class LineWriter: Sendable {
     ///   - pool: its one thread writes.
     ///   - tell: called on any thread with each change; it must not block.
     public init(
-        _ file: any LineSink, pending: Int = 16 << 20, calm: Duration = .seconds(10),
+        _ file: any Sink, pending: Int = 16 << 20, calm: Duration = .seconds(10),
         on pool: BlockingPool = BlockingPool(threads: 1), tell: (@Sendable (Change) -> Void)? = nil
     ) {
         state = Mutex(State(file: file, isTorn: file.endsWithinLine))
@@ -95,7 +105,7 @@ public final class LineWriter: Sendable {
     }
 
     /// Writes all later lines to `file`.
-    public func replace(with file: any LineSink) {
+    public func replace(with file: any Sink) {
         state.withLock { state in
             state.file = file
             state.isTorn = file.endsWithinLine
@@ -148,7 +158,7 @@ public final class LineWriter: Sendable {
     }
 
     /// - Parameter isTorn: whether the file ends within a line.
-    private func write(_ piece: Piece, to file: any LineSink, _ isTorn: inout Bool) {
+    private func write(_ piece: Piece, to file: any Sink, _ isTorn: inout Bool) {
         let newline = UInt8(ascii: "\n")
         // A line that a full disk has truncated must not spoil the next one.
         let bytes = isTorn ? [newline] + piece.bytes : piece.bytes
@@ -166,17 +176,7 @@ public final class LineWriter: Sendable {
     }
 }
 
-/// The destination of lines. Writing blocks, so it needs a thread that may block.
-public protocol LineSink: AnyObject, Sendable {
-    /// Writes the bytes, and waits until the destination has taken all of them.
-    @discardableResult
-    func write(_ bytes: [UInt8]) -> LineWriter.Written
-
-    /// Whether the existing content ends within a line, as after a full disk.
-    var endsWithinLine: Bool { get }
-}
-
-extension LineSink {
+extension LineWriter.Sink {
     public var endsWithinLine: Bool { false }
 }
 
@@ -190,7 +190,7 @@ extension LineWriter {
 }
 
 /// A descriptor that lines are appended to.
-public final class OutputFile: LineSink {
+public final class OutputFile: LineWriter.Sink {
     private let descriptor: Int32
     private let isOwned: Bool
     public let endsWithinLine: Bool

@@ -104,31 +104,33 @@ public enum SmallFile {
     }
 }
 
-/// Detects whether a file has changed since it was read, without reading it: by its identity, size and time of change.
-/// Blocks.
-public struct FileStamp: Hashable, Sendable {
-    private let device: UInt64
-    private let inode: UInt64
-    /// The size in bytes.
-    public let size: Int
-    private let seconds: Int
-    private let nanoseconds: Int
+extension SmallFile {
+    /// Detects whether a file has changed since it was read, without reading it: by its identity, size and time of
+    /// change. Blocks.
+    public struct Stamp: Hashable, Sendable {
+        private let device: UInt64
+        private let inode: UInt64
+        /// The size in bytes.
+        public let size: Int
+        private let seconds: Int
+        private let nanoseconds: Int
 
-    /// Nil if there is no file, or if it cannot be accessed.
-    public init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        device = UInt64(status.st_dev)
-        inode = UInt64(status.st_ino)
-        size = Int(status.st_size)
-        // The time of change includes moves and permissions: a file that was moved here may be older than the former
-        // one.
-        seconds = status.st_ctim.tv_sec
-        nanoseconds = status.st_ctim.tv_nsec
+        /// Nil if there is no file, or if it cannot be accessed.
+        public init?(path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            device = UInt64(status.st_dev)
+            inode = UInt64(status.st_ino)
+            size = Int(status.st_size)
+            // The time of change includes moves and permissions: a file that was moved here may be older than the
+            // former one.
+            seconds = status.st_ctim.tv_sec
+            nanoseconds = status.st_ctim.tv_nsec
+        }
+
+        /// Whether it is the same file, even with other content.
+        public func isSameFile(as other: SmallFile.Stamp) -> Bool { device == other.device && inode == other.inode }
     }
-
-    /// Whether it is the same file, even with other content.
-    public func isSameFile(as other: FileStamp) -> Bool { device == other.device && inode == other.inode }
 }
 
 /// The reason why a file was not read.

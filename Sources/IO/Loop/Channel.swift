@@ -4,6 +4,20 @@
 /// channel (`wakeup`). So a pool learns that the peer closed an idle connection. A session learns that its client has
 /// left while a task waits for another server.
 open class Channel: Timed {
+    /// Counts connections of one kind.
+    public protocol Account: AnyObject {
+        /// The connection waits for its next request.
+        func channelRests()
+        /// The connection no longer waits: it serves a request, or is about to be closed.
+        func channelIsUsed()
+        func channelClosed()
+    }
+
+    /// Gets a channel's events, before the task that uses it is woken.
+    public protocol Observer: AnyObject {
+        func channelChanged(_ channel: Channel)
+    }
+
     /// The condition of the channel, apart from its readiness.
     enum Condition {
         case open
@@ -20,9 +34,9 @@ open class Channel: Timed {
     final var condition = Condition.open
     public final var wakeup: Wakeup?
     /// The observer. The two may refer to each other until the channel is closed.
-    public final var observer: (any ChannelObserver)?
+    public final var observer: (any Observer)?
     /// The object that counts connections of this kind.
-    public final var account: (any ChannelAccount)?
+    public final var account: (any Account)?
 
     public override init(on loop: EventLoop) { super.init(on: loop) }
 
@@ -53,7 +67,7 @@ open class Channel: Timed {
 
     /// Makes the channel idle: its events go to the observer only. Mostly that is already so, and a check is cheaper
     /// than counting references.
-    public final func rest(telling observer: consuming any ChannelObserver) {
+    public final func rest(telling observer: consuming any Observer) {
         if wakeup != nil { wakeup = nil }
         if self.observer !== observer { self.observer = observer }
     }
@@ -88,18 +102,4 @@ open class Channel: Timed {
         account.take()?.channelClosed()
         wakeup?.signal()
     }
-}
-
-/// Gets a channel's events, before the task that uses it is woken.
-public protocol ChannelObserver: AnyObject {
-    func channelChanged(_ channel: Channel)
-}
-
-/// Counts connections of one kind.
-public protocol ChannelAccount: AnyObject {
-    /// The connection waits for its next request.
-    func channelRests()
-    /// The connection no longer waits: it serves a request, or is about to be closed.
-    func channelIsUsed()
-    func channelClosed()
 }

@@ -23,7 +23,7 @@ public enum Descriptors {
         return count
     }
 
-    static let copies = DescriptorCopies()
+    static let copies = Copies()
 
     /// Starts a program, which briefly has a copy of every descriptor.
     public static func whileCopied<Result>(_ start: () -> Result) -> Result { copies.whileMade(start) }

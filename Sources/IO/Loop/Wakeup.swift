@@ -4,11 +4,17 @@
 /// upstream at the same time. The wake-up stores nothing but its cancellation: try the call first, and wait only if it
 /// would block.
 public final class Wakeup {
+    /// Work beside a task, driven by the events of the task's own channels.
+    public protocol Companion: AnyObject {
+        /// Handles an event on one of the channels. It must not wait.
+        func wakeupSignalled()
+    }
+
     private var waiter: UnsafeContinuation<Void, Never>?
     /// Gets each event before the task: the work beside it, on the same channels.
-    public var companion: (any WakeupCompanion)?
+    public var companion: (any Companion)?
     /// Gets an event for which no task waits.
-    public var driver: (any WakeupCompanion)?
+    public var driver: (any Companion)?
     /// Whether the task must not wait any longer. The channels with this wake-up report that in `check`; code that
     /// waits on the wake-up itself asks here.
     public private(set) var isCancelled = false
@@ -36,10 +42,4 @@ public final class Wakeup {
         isCancelled = true
         signal()
     }
-}
-
-/// Work beside a task, driven by the events of the task's own channels.
-public protocol WakeupCompanion: AnyObject {
-    /// Handles an event on one of the channels. It must not wait.
-    func wakeupSignalled()
 }

@@ -8,14 +8,14 @@ public struct HelperSocket: Sendable {
     /// Checks who may replace the socket.
     ///
     /// - Parameter path: an absolute path.
-    public init(_ path: String) throws(HelperProgramError) {
+    public init(_ path: String) throws(HelperProgram.Failure) {
         guard let local = LocalPath(path) else { throw .notASocket }
         self.path = local
         _ = try owner()
     }
 
     /// The user who owns the socket. No other user but root and the own one may put another socket in its place.
-    private func owner() throws(HelperProgramError) -> UInt32 {
+    private func owner() throws(HelperProgram.Failure) -> UInt32 {
         var status = stat()
         guard lstat(path.description, &status) == 0 else { throw .unconnected(errno: errno) }
         guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket }
@@ -30,7 +30,7 @@ public struct HelperSocket: Sendable {
     }
 
     /// Sends the request, ends it, and reads the answer to its end. Blocks: call it on a thread that may wait.
-    public func ask(_ request: [UInt8], within limits: HelperProgram.Limits) throws(HelperProgramError) -> [UInt8] {
+    public func ask(_ request: [UInt8], within limits: HelperProgram.Limits) throws(HelperProgram.Failure) -> [UInt8] {
         let owner = try owner()
         let descriptor: Int32
         do throws(IOError) { descriptor = try path.connected(blocking: false) } catch {
@@ -64,7 +64,7 @@ public struct HelperSocket: Sendable {
 
     private func answer(
         _ descriptor: Int32, until deadline: ContinuousClock.Instant, _ limits: HelperProgram.Limits
-    ) throws(HelperProgramError) -> [UInt8] {
+    ) throws(HelperProgram.Failure) -> [UInt8] {
         var answer: [UInt8] = []
         answer.reserveCapacity(limits.output + 1)
         var isWhole = false
@@ -91,7 +91,7 @@ public struct HelperSocket: Sendable {
 
     private func wait(
         for event: Int32, _ descriptor: Int32, until deadline: ContinuousClock.Instant, _ limits: HelperProgram.Limits
-    ) throws(HelperProgramError) {
+    ) throws(HelperProgram.Failure) {
         let left = ContinuousClock.now.duration(to: deadline)
         guard left > .zero else { throw .timedOut(limits.time) }
         var watched = pollfd(fd: descriptor, events: Int16(event), revents: 0)

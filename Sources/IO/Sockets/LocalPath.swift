@@ -48,7 +48,7 @@ public struct LocalPath: Sendable, Hashable, CustomStringConvertible {
     ///   - group: the group of the file; nil for the process's own.
     func listening(
         mode: UInt32 = Self.ownMode, group: UInt32? = nil, backlog: Int32 = 16
-    ) throws(LocalListenerError) -> Int32 {
+    ) throws(LocalListener.Failure) -> Int32 {
         let isStale = try removeStale()
         let operation = isStale ? "cannot listen again on \(description)" : "cannot listen on \(description)"
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
@@ -70,7 +70,7 @@ public struct LocalPath: Sendable, Hashable, CustomStringConvertible {
 
     /// Deletes a socket file without a listening process. Any other file stays.
     /// - Returns: whether there was one.
-    private func removeStale() throws(LocalListenerError) -> Bool {
+    private func removeStale() throws(LocalListener.Failure) -> Bool {
         var status = stat()
         guard lstat(description, &status) == 0 else { return false }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
@@ -108,13 +108,6 @@ public struct LocalPath: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The reason why the process cannot listen on a path.
-public enum LocalListenerError: Error {
-    /// The path is used by another process.
-    case inUse(process: Int32)
-    case failed(IOError)
-}
-
 /// The process at the other end of a local socket, from the system.
 public struct LocalPeer: Sendable {
     public let user: UInt32
@@ -139,6 +132,13 @@ public struct LocalPeer: Sendable {
 
 /// A listening socket in the file system on one loop, for this user and root.
 public final class LocalListener: DescriptorChannel {
+    /// The reason why the process cannot listen on a path.
+    public enum Failure: Error {
+        /// The path is used by another process.
+        case inUse(process: Int32)
+        case failed(IOError)
+    }
+
     public let path: LocalPath
     private let accept: (Int32, LocalPeer) -> Void
     private static let batch = 16
@@ -147,7 +147,7 @@ public final class LocalListener: DescriptorChannel {
     /// Calls `accept` on the loop with each new connection, which `accept` then owns, and with its other end.
     public init(
         _ path: LocalPath, on loop: EventLoop, accept: @escaping (Int32, LocalPeer) -> Void
-    ) throws(LocalListenerError) {
+    ) throws(Failure) {
         self.path = path
         self.accept = accept
         super.init(descriptor: try path.listening(), on: loop)

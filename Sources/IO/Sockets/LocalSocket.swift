@@ -15,7 +15,7 @@ public final class LocalSocket: Sendable {
     /// - Parameters:
     ///   - mode: the permissions of the socket's file. Who may write to it may connect.
     ///   - group: the number of the group that owns the file; nil for the process's own.
-    public init(_ path: LocalPath, mode: UInt32, group: UInt32?) throws(LocalListenerError) {
+    public init(_ path: LocalPath, mode: UInt32, group: UInt32?) throws(LocalListener.Failure) {
         self.path = path
         descriptor = try path.listening(mode: mode, group: group, backlog: Self.backlog)
         file = path.file

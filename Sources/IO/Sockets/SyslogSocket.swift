@@ -4,7 +4,7 @@ import Synchronization
 
 /// The system's log daemon on this machine: each line is a datagram to its socket. Sending blocks while the daemon has
 /// no room, so it needs a thread that may block.
-public final class SyslogSocket: LineSink {
+public final class SyslogSocket: LineWriter.Sink {
     private let path: String
     /// The descriptor; -1 if none.
     private let descriptor = Mutex<Int32>(-1)

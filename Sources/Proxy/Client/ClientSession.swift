@@ -15,7 +15,7 @@ import Upstream
 /// The events of an exchange's two channels advance it. Only for other work (a name, a ticket, a token, a file, a
 /// tunnel) there is a task, which continues the exchange. So a silent connection holds neither task nor buffers, and a
 /// busy one allocates nothing.
-final class ClientSession: ChannelObserver, WakeupCompanion {
+final class ClientSession: Channel.Observer, Wakeup.Companion {
     /// The state of a session that waits for its client.
     struct Rest: Equatable {
         /// Whether no request has come on the connection.

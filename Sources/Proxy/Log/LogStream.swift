@@ -96,7 +96,7 @@ public final class LogStream: Sendable {
     }
 
     /// Sends the lines to `file` from now on.
-    public func replace(with file: any LineSink) { writer.replace(with: file) }
+    public func replace(with file: any LineWriter.Sink) { writer.replace(with: file) }
 
     /// Whether every line that was taken has been written.
     var isIdle: Bool { writer.isIdle }

@@ -184,7 +184,7 @@ final class AdmissionQueue {
 
 extension AdmissionQueue {
     /// A client's connection that waits for room, or is refused. It holds neither task nor buffer.
-    final class PendingConnection: ChannelObserver {
+    final class PendingConnection: Channel.Observer {
         var address: IPAddress? { peer.address }
 
         private enum Phase {

@@ -105,7 +105,7 @@ public final class ProxyServer: Sendable {
     private static func socket(
         _ path: LocalPath, mode: UInt32, group: UInt32?
     ) throws(StartError) -> LocalSocket {
-        do throws(LocalListenerError) { return try LocalSocket(path, mode: mode, group: group) } catch {
+        do throws(LocalListener.Failure) { return try LocalSocket(path, mode: mode, group: group) } catch {
             switch error {
             case .inUse(let process): throw StartError("cannot listen on \(path): process \(process) listens there")
             case .failed(let error): throw StartError("\(error)")

@@ -138,9 +138,9 @@ public final class Metrics: Sendable {
     var trustExceptionCounts: BoundedCounts<String> { trustExceptions.withLock { $0 } }
 
     /// The durations of whole exchanges.
-    var requestDurations: Durations { requests.durations }
+    var requestDurations: DurationHistogram.Durations { requests.durations }
 
-    func durations(of phase: Phase) -> Durations {
+    func durations(of phase: Phase) -> DurationHistogram.Durations {
         switch phase {
         case .queue: queue.durations
         case .nameLookup: nameLookup.durations

@@ -42,11 +42,13 @@ public struct MetricsPage {
                 ("none", .responsesNone), ("1xx", .responses1xx), ("2xx", .responses2xx), ("3xx", .responses3xx),
                 ("4xx", .responses4xx), ("5xx", .responses5xx),
             ])
-        page.append(histogram: .requestDurationSeconds, [([], Durations(sumOf: loops.map(\.requestDurations)))])
+        page.append(
+            histogram: .requestDurationSeconds,
+            [([], DurationHistogram.Durations(sumOf: loops.map(\.requestDurations)))])
         page.append(
             histogram: .phaseDurationSeconds,
             Phase.allCases.map { phase in
-                ([phase.token], Durations(sumOf: loops.map { $0.durations(of: phase) }))
+                ([phase.token], DurationHistogram.Durations(sumOf: loops.map { $0.durations(of: phase) }))
             })
     }
 
@@ -224,7 +226,7 @@ public struct MetricsPage {
     private static let expiries = 100
 
     private mutating func appendLoops() {
-        page.append(histogram: .loopLagSeconds, [([], Durations(sumOf: figures.loopLag))])
+        page.append(histogram: .loopLagSeconds, [([], DurationHistogram.Durations(sumOf: figures.loopLag))])
         page.append(.buildInfo, [([figures.version], "1")])
     }
 

@@ -33,7 +33,9 @@ struct MetricsText {
         for sample in samples { append(family.rawValue, zip(manual.labels, sample.labels), sample.number) }
     }
 
-    mutating func append(histogram family: MetricFamily, _ histograms: [(labels: [String], durations: Durations)]) {
+    mutating func append(
+        histogram family: MetricFamily, _ histograms: [(labels: [String], durations: DurationHistogram.Durations)]
+    ) {
         let (name, manual) = (family.rawValue, begin(family))
         for (values, durations) in histograms {
             let labels = Array(zip(manual.labels, values))

@@ -7,7 +7,7 @@ public struct RunningFigures: Sendable {
     public var version = ""
     public var process = ProcessFigures()
     /// The lag of each loop.
-    public var loopLag: [Durations] = []
+    public var loopLag: [DurationHistogram.Durations] = []
     public var replayDisk = ReplayDiskUse(bytes: 0, refused: 0)
     /// The number of versions of credentials that are on hold, over all protection spaces.
     public var parkedCredentials = 0

@@ -89,7 +89,7 @@ public final class ParentFigures: Sendable {
     }
 }
 
-extension ParentFigures: ChannelAccount {
+extension ParentFigures: Channel.Account {
     public func channelRests() { Self.add(1, to: idle) }
     public func channelIsUsed() { Self.add(-1, to: idle) }
     public func channelClosed() { Self.add(-1, to: connections) }

@@ -140,11 +140,11 @@ public struct Dialer {
     }
 
     private func resolve(_ host: String) async throws(Refusal) -> Resolution {
-        do throws(ResolutionError) {
+        do throws(Resolution.Failure) {
             if let address = IPAddress(host) { return Resolution([address]) }
             let started = loop.now
             defer { metrics.note(.nameLookup, from: started, to: loop.now) }
-            do throws(ResolutionError) {
+            do throws(Resolution.Failure) {
                 let known = try network.knownAddresses(of: host)
                 let resolution = if let known { known } else { try await lookUp(host) }
                 trace?.note(.nameLookup, of: host, from: started)
@@ -164,11 +164,11 @@ public struct Dialer {
 
     /// Resolves the host. Other clients may ask for that name: a client that leaves ends its own wait, and not the
     /// query.
-    private func lookUp(_ host: String) async throws(ResolutionError) -> Resolution {
-        let answer = Expectation<Result<LoopBound<Resolution>, ResolutionError>>()
+    private func lookUp(_ host: String) async throws(Resolution.Failure) -> Resolution {
+        let answer = Expectation<Result<LoopBound<Resolution>, Resolution.Failure>>()
         let network = LoopBound(network, to: loop)
         loop.spawn {
-            do throws(ResolutionError) {
+            do throws(Resolution.Failure) {
                 let resolution = try await network.value.addresses(of: host)
                 answer.fulfil(.success(LoopBound(resolution, to: network.loop)))
             } catch { answer.fulfil(.failure(error)) }

@@ -30,7 +30,7 @@ public final class Downstream {
     /// The sign that shows that the client has left.
     public var sign = Departure.reset
     /// The observer that advances requests by the events of their channels; nil while a task does, and at its end.
-    public var observer: (any ChannelObserver)?
+    public var observer: (any Channel.Observer)?
     /// The login of the origin's connection that carries the current request. `parentLogin` is the one at a parent.
     private var originLogin: ConnectionLogin?
     private var parentLogin: ConnectionLogin?

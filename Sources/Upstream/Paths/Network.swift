@@ -6,11 +6,11 @@ import Transport
 /// The access to other hosts: the addresses of their names, and connections to those addresses. Belongs to a loop.
 public protocol Network: AnyObject {
     /// The known addresses of a host name, as in `Resolver`; nil: a query is needed.
-    func knownAddresses(of name: String) throws(ResolutionError) -> Resolution?
+    func knownAddresses(of name: String) throws(Resolution.Failure) -> Resolution?
 
     /// The addresses of a host name, as in `Resolver`.
     /// - Parameter name: lower case, without a trailing dot; or an address in text form.
-    func addresses(of name: String) async throws(ResolutionError) -> Resolution
+    func addresses(of name: String) async throws(Resolution.Failure) -> Resolution
 
     /// Connects to one of a name's addresses, as `Connector` does.
     /// - Parameters:
@@ -34,9 +34,9 @@ public final class SystemNetwork: Network {
         self.loop = loop
     }
 
-    public func knownAddresses(of name: String) throws(ResolutionError) -> Resolution? { try resolver.known(name) }
+    public func knownAddresses(of name: String) throws(Resolution.Failure) -> Resolution? { try resolver.known(name) }
 
-    public func addresses(of name: String) async throws(ResolutionError) -> Resolution {
+    public func addresses(of name: String) async throws(Resolution.Failure) -> Resolution {
         try await resolver.resolve(name)
     }
 

@@ -93,9 +93,9 @@ extension Upstreams {
         let origin = destination.origin
         let host = origin.host
         var found: [String: [PACPath]] = [:]
-        var trouble: (group: Configuration.Parent, error: PACError?)?
+        var trouble: (group: Configuration.Parent, error: PACFile.Failure?)?
         for case .parent(let group) in parentList.hops where group.automatic != nil && !group.excepts(host.span) {
-            do throws(PACError) {
+            do throws(PACFile.Failure) {
                 let ways = try await policy.automaticParents[group.name]?
                     .ways(
                         to: origin.authority.protocol.rawValue, host: origin.hostText, port: origin.port, for: client)

@@ -7,7 +7,7 @@ import Transport
 /// connection. Or the connections of a loop that are logged in with credentials which the rules grant to every client.
 ///
 /// Belongs to its loop. As in `UpstreamServer`, an idle connection with any event is closed at once.
-public final class AuthenticatedConnections: ChannelObserver {
+public final class AuthenticatedConnections: Channel.Observer {
     /// The properties of the connection that a request needs.
     public struct Wanted {
         public let peer: UpstreamServer

@@ -12,7 +12,7 @@ import Transport
 /// that a batch of events causes one write.
 ///
 /// Belongs to its loop.
-public final class SharedConnection: ChannelObserver, StreamOwner {
+public final class SharedConnection: Channel.Observer, StreamOwner {
     /// The connection below, with its server, terms and trust. It is in the loop's `IdlePool` while no stream is open.
     let carrier: OriginConnection
     private let connection: ClientConnection

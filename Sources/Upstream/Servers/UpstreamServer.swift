@@ -11,7 +11,7 @@ import Transport
 ///
 /// Belongs to its loop. An idle connection with any event is closed at once: bytes that arrive between responses cannot
 /// answer the next request.
-public final class UpstreamServer: ChannelObserver {
+public final class UpstreamServer: Channel.Observer {
     /// `http`, `https` or `ftp`.
     public let scheme: Scheme
     /// The host in its canonical spelling (`HostSpelling`).

@@ -57,7 +57,7 @@ public struct TrustProbe: Sendable {
 
     private func connect(on loop: EventLoop) async throws(TrustProbeError) -> ByteStream {
         let resolution: Resolution
-        do throws(ResolutionError) {
+        do throws(Resolution.Failure) {
             resolution = try await Resolver(on: loop).resolve(host)
         } catch { throw .unknownHost(error) }
         do throws(IOError) {

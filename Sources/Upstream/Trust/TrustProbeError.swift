@@ -5,7 +5,7 @@ import Transport
 
 /// The reason why no certificate of a server was received.
 public enum TrustProbeError: Error, Sendable, CustomStringConvertible {
-    case unknownHost(ResolutionError)
+    case unknownHost(Resolution.Failure)
     case unreachable(host: String, port: UInt16, IOError)
     case noTLS(host: String, port: UInt16, HandshakeError)
     /// The revocation lists that a route names for the host cannot be used.

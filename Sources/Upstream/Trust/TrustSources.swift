@@ -45,7 +45,7 @@ public final class TrustSources: Sendable {
 
     /// The content made from files, with the stamps of the files; nil if they could not be used.
     private struct Read<Content: Sendable> {
-        var stamps: [FileStamp?] = []
+        var stamps: [SmallFile.Stamp?] = []
         var content: Content?
         var error: TrustSourceError?
     }
@@ -146,7 +146,7 @@ public final class TrustSources: Sendable {
         _ last: Read<Content>?, of paths: [String], _ read: ([String]) throws(TrustSourceError) -> Content
     ) -> Read<Content> {
         // Stamped before reading, so that a later change is read the next time.
-        let stamps = paths.map { FileStamp(path: $0) }
+        let stamps = paths.map { SmallFile.Stamp(path: $0) }
         var renewed = last ?? Read()
         if renewed.stamps == stamps, renewed.error == nil { return renewed }
         renewed.stamps = stamps

@@ -191,23 +191,23 @@ extension RunCommand: Command {
 private struct RuleFileWatch {
     private let paths: [String]
     /// The state of the files when the rules were read.
-    private var known: [FileStamp?]
+    private var known: [SmallFile.Stamp?]
     /// The state of the files at the last check, if it differed: their writer may not have finished.
-    private var seen: [FileStamp?]
+    private var seen: [SmallFile.Stamp?]
 
     /// Creates the watch. Do this before reading the rules, so that a change meanwhile counts as a later one.
     init(_ path: String) {
         let file = try? RuleFile(path, from: FileSource())
         let paths = file?.sources.files.map(\.path) ?? [path]
         self.paths = paths
-        known = paths.map { FileStamp(path: $0) }
+        known = paths.map { SmallFile.Stamp(path: $0) }
         seen = known
     }
 
     /// Whether the files differ from those that were read, and have not changed since the last check. True once for
     /// each change.
     mutating func hasChanged() -> Bool {
-        let present = paths.map { FileStamp(path: $0) }
+        let present = paths.map { SmallFile.Stamp(path: $0) }
         defer { seen = present }
         guard present == seen, present != known else { return false }
         known = present

@@ -67,13 +67,13 @@ struct ControlSocket {
         }
     }
 
-    private static func makeDirectory(of path: LocalPath) throws(LocalListenerError) {
+    private static func makeDirectory(of path: LocalPath) throws(LocalListener.Failure) {
         do throws(IOError) {
             try DurableFile.makeDirectory(String(path.description.dropLast("/control".count)))
         } catch { throw .failed(error) }
     }
 
-    private static func sentence(on error: LocalListenerError, _ path: LocalPath, isNamed: Bool) -> String? {
+    private static func sentence(on error: LocalListener.Failure, _ path: LocalPath, isNamed: Bool) -> String? {
         switch error {
         case .inUse(let process):
             "process \(process) uses the control socket \(path), so this proxy has none: give each proxy a 'state' of "

@@ -44,7 +44,8 @@ enum Logs {
         }
     }
 
-    private static func stream(of path: String, to sink: any LineSink, behind header: SyslogHeader?) -> LogStream {
+    private static func stream(of path: String, to sink: any LineWriter.Sink, behind header: SyslogHeader?) -> LogStream
+    {
         streams.withLock { streams in
             if let known = streams[path] {
                 known.replace(with: sink)

@@ -31,12 +31,12 @@ final class NegotiateGuard: Sendable {
     }
 
     private let terms: Terms
-    private let credential: AcceptorCredential
+    private let credential: AcceptingContext.Credential
     private let state = Mutex(State())
 
     init(_ terms: Terms = Terms(), in realm: KerberosRealm) throws {
         self.terms = terms
-        credential = try AcceptorCredential(keytab: realm.serviceKeytab)
+        credential = try AcceptingContext.Credential(keytab: realm.serviceKeytab)
     }
 
     /// The principals that logged in, once for each login.

@@ -16,7 +16,7 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             precondition(entry.size.utf8.allSatisfy(\.isDigit), "a size that is no number")
             precondition(DirectoryEntry.of(line) == entry)
         }
-        if let reply = FTPReply(line: line.span) {
+        if let reply = FTPSession.Reply(line: line.span) {
             precondition((100...599).contains(reply.code))
             precondition(reply.text.utf8.count <= 200)
             precondition(

@@ -167,7 +167,7 @@ import Transport
 }
 
 /// Acts like a pool that watches an idle connection.
-private final class Watcher: ChannelObserver {
+private final class Watcher: Channel.Observer {
     var stream: ByteStream?
     let wakeup = Wakeup()
     var events = 0

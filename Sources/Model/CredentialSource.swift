@@ -1,10 +1,10 @@
 /// A credential in the rule file: its kind, and the sources of its parts.
 public enum CredentialSource: Sendable, Hashable {
     case password(user: ValueSource, password: ValueSource)
-    case identity(IdentitySource)
-    case kerberos(KerberosSource)
+    case identity(Identity)
+    case kerberos(Kerberos)
     case token(ValueSource)
-    case oauth(OAuthSource)
+    case oauth(OAuth)
     case registry(RegistrySource)
     case signature(SignatureSource)
     /// A credential that a program gives.
@@ -57,163 +57,164 @@ extension CredentialSource {
         if case .placed(let source, _) = self { return source.commands }
         return values.compactMap { $0?.command } + [helper?.command].compactMap(\.self)
     }
-}
 
-/// The source of a certificate with its private key. Files are read again when they change.
-public enum IdentitySource: Sendable, Hashable {
-    /// PEM files: the certificate and its issuers, and the key.
-    case pem(certificate: String, key: String, passphrase: ValueSource?)
-    /// A PKCS#12 file with all of them.
-    case pkcs12(String, passphrase: ValueSource?)
-    /// A PKCS#11 URI (RFC 7512) without a PIN; the PIN is the passphrase.
-    case pkcs11(String, passphrase: ValueSource?)
+    /// The source of a certificate with its private key. Files are read again when they change.
+    public enum Identity: Sendable, Hashable {
+        /// PEM files: the certificate and its issuers, and the key.
+        case pem(certificate: String, key: String, passphrase: ValueSource?)
+        /// A PKCS#12 file with all of them.
+        case pkcs12(String, passphrase: ValueSource?)
+        /// A PKCS#11 URI (RFC 7512) without a PIN; the PIN is the passphrase.
+        case pkcs11(String, passphrase: ValueSource?)
 
-    /// The secret that opens the key or the file, or the token's PIN.
-    public var passphrase: ValueSource? {
-        switch self {
-        case .pem(_, _, let passphrase), .pkcs12(_, let passphrase), .pkcs11(_, let passphrase): passphrase
-        }
-    }
-
-    fileprivate var files: [String] {
-        switch self {
-        case .pem(let certificate, let key, let passphrase): [certificate, key] + [passphrase?.path].compactMap(\.self)
-        case .pkcs12(let path, let passphrase): [path] + [passphrase?.path].compactMap(\.self)
-        case .pkcs11(_, let passphrase): [passphrase?.path].compactMap(\.self)
-        }
-    }
-}
-
-/// A Kerberos principal, with its proof for the key distribution centre.
-public struct KerberosSource: Sendable, Hashable {
-    public enum Proof: Sendable, Hashable {
-        /// A keytab file, read again when it changes.
-        case keytab(String)
-        /// A credential cache that another program keeps current.
-        case cache(TicketCacheName)
-        case password(ValueSource)
-
-        fileprivate var password: ValueSource? {
-            if case .password(let value) = self { value } else { nil }
+        /// The secret that opens the key or the file, or the token's PIN.
+        public var passphrase: ValueSource? {
+            switch self {
+            case .pem(_, _, let passphrase), .pkcs12(_, let passphrase), .pkcs11(_, let passphrase): passphrase
+            }
         }
 
         fileprivate var files: [String] {
             switch self {
-            case .keytab(let path): [path]
-            case .cache: []
-            case .password(let value): [value].compactMap(\.path)
+            case .pem(let certificate, let key, let passphrase):
+                [certificate, key] + [passphrase?.path].compactMap(\.self)
+            case .pkcs12(let path, let passphrase): [path] + [passphrase?.path].compactMap(\.self)
+            case .pkcs11(_, let passphrase): [passphrase?.path].compactMap(\.self)
             }
         }
     }
 
-    /// The name `NAME@REALM`, `NAME/INSTANCE@REALM`, or without a realm for the default one.
-    public let principal: String
-    public let proof: Proof
+    /// A Kerberos principal, with its proof for the key distribution centre.
+    public struct Kerberos: Sendable, Hashable {
+        public enum Proof: Sendable, Hashable {
+            /// A keytab file, read again when it changes.
+            case keytab(String)
+            /// A credential cache that another program keeps current.
+            case cache(TicketCacheName)
+            case password(ValueSource)
 
-    public init(principal: String, proof: Proof) {
-        self.principal = principal
-        self.proof = proof
-    }
-}
+            fileprivate var password: ValueSource? {
+                if case .password(let value) = self { value } else { nil }
+            }
 
-/// The authorization server for a bearer token (RFC 6749), with the grant.
-public struct OAuthSource: Sendable, Hashable {
-    /// The authentication of the proxy as client at the token endpoint.
-    public enum Proof: Sendable, Hashable {
-        /// A public client.
-        case none
-        /// `client_secret_basic`, or `client_secret_post` (RFC 6749 section 2.3.1).
-        case secret(ValueSource, inBody: Bool)
-        /// `private_key_jwt` (RFC 7523 section 2.2).
-        /// - Parameter audience: the audience of the assertions; nil: the token endpoint.
-        case key(path: String, passphrase: ValueSource?, id: String?, audience: String?)
-        /// A certificate to which the tokens are bound (RFC 8705).
-        case certificate(path: String, key: String, passphrase: ValueSource?)
-        /// An assertion that another program writes, such as a projected token (RFC 7523 section 2.2).
-        case assertion(TokenSource)
-
-        fileprivate var files: [String] {
-            switch self {
-            case .none: []
-            case .secret(let value, _): [value].compactMap(\.path)
-            case .key(let path, let passphrase, _, _): [path] + [passphrase?.path].compactMap(\.self)
-            case .certificate(let path, let key, let passphrase):
-                IdentitySource.pem(certificate: path, key: key, passphrase: passphrase).files
-            case .assertion(let source): source.files
+            fileprivate var files: [String] {
+                switch self {
+                case .keytab(let path): [path]
+                case .cache: []
+                case .password(let value): [value].compactMap(\.path)
+                }
             }
         }
+
+        /// The name `NAME@REALM`, `NAME/INSTANCE@REALM`, or without a realm for the default one.
+        public let principal: String
+        public let proof: Proof
+
+        public init(principal: String, proof: Proof) {
+            self.principal = principal
+            self.proof = proof
+        }
     }
 
-    public enum Grant: Sendable, Hashable {
-        /// RFC 6749 section 4.4.
-        case clientCredentials
-        /// RFC 6749 section 6.
-        case refreshToken(ValueSource)
-        /// A token of another issuer, to be exchanged (RFC 7523 section 2.1).
-        case assertion(TokenSource)
-        /// An assertion that the proxy signs (RFC 7523 section 2.1).
-        ///
-        /// - Parameters:
-        ///   - subject: the value of `sub`; nil: the client.
-        ///   - audience: the audience of the assertion; nil: the token endpoint.
-        case signed(key: String, passphrase: ValueSource?, id: String?, audience: String?, subject: String?)
-        /// Token exchange (RFC 8693 section 2.1).
-        ///
-        /// - Parameter requested: the type of the requested token; nil: the server chooses.
-        case exchange(subject: TokenSource, actor: TokenSource?, requested: TokenType?)
+    /// The authorization server for a bearer token (RFC 6749), with the grant.
+    public struct OAuth: Sendable, Hashable {
+        /// The authentication of the proxy as client at the token endpoint.
+        public enum Proof: Sendable, Hashable {
+            /// A public client.
+            case none
+            /// `client_secret_basic`, or `client_secret_post` (RFC 6749 section 2.3.1).
+            case secret(ValueSource, inBody: Bool)
+            /// `private_key_jwt` (RFC 7523 section 2.2).
+            /// - Parameter audience: the audience of the assertions; nil: the token endpoint.
+            case key(path: String, passphrase: ValueSource?, id: String?, audience: String?)
+            /// A certificate to which the tokens are bound (RFC 8705).
+            case certificate(path: String, key: String, passphrase: ValueSource?)
+            /// An assertion that another program writes, such as a projected token (RFC 7523 section 2.2).
+            case assertion(TokenSource)
 
-        fileprivate var files: [String] {
-            switch self {
-            case .clientCredentials: []
-            case .refreshToken(let value): [value].compactMap(\.path)
-            case .assertion(let source): source.files
-            case .signed(let key, let passphrase, _, _, _): [key] + [passphrase?.path].compactMap(\.self)
-            case .exchange(let subject, let actor, _): subject.files + (actor?.files ?? [])
+            fileprivate var files: [String] {
+                switch self {
+                case .none: []
+                case .secret(let value, _): [value].compactMap(\.path)
+                case .key(let path, let passphrase, _, _): [path] + [passphrase?.path].compactMap(\.self)
+                case .certificate(let path, let key, let passphrase):
+                    CredentialSource.Identity.pem(certificate: path, key: key, passphrase: passphrase).files
+                case .assertion(let source): source.files
+                }
             }
         }
-    }
 
-    /// A form field that is added to each request.
-    public struct Parameter: Sendable, Hashable {
-        public let name: String
-        public let value: ValueSource
+        public enum Grant: Sendable, Hashable {
+            /// RFC 6749 section 4.4.
+            case clientCredentials
+            /// RFC 6749 section 6.
+            case refreshToken(ValueSource)
+            /// A token of another issuer, to be exchanged (RFC 7523 section 2.1).
+            case assertion(TokenSource)
+            /// An assertion that the proxy signs (RFC 7523 section 2.1).
+            ///
+            /// - Parameters:
+            ///   - subject: the value of `sub`; nil: the client.
+            ///   - audience: the audience of the assertion; nil: the token endpoint.
+            case signed(key: String, passphrase: ValueSource?, id: String?, audience: String?, subject: String?)
+            /// Token exchange (RFC 8693 section 2.1).
+            ///
+            /// - Parameter requested: the type of the requested token; nil: the server chooses.
+            case exchange(subject: TokenSource, actor: TokenSource?, requested: TokenType?)
 
-        public init(name: String, value: ValueSource) {
-            self.name = name
-            self.value = value
+            fileprivate var files: [String] {
+                switch self {
+                case .clientCredentials: []
+                case .refreshToken(let value): [value].compactMap(\.path)
+                case .assertion(let source): source.files
+                case .signed(let key, let passphrase, _, _, _): [key] + [passphrase?.path].compactMap(\.self)
+                case .exchange(let subject, let actor, _): subject.files + (actor?.files ?? [])
+                }
+            }
         }
-    }
 
-    /// The use of `resource` (RFC 8707).
-    public enum Resource: Sendable, Hashable {
-        /// The resource that the server announces (RFC 9728).
-        case auto
-        case none
-        case url(String)
-    }
+        /// A form field that is added to each request.
+        public struct Parameter: Sendable, Hashable {
+            public let name: String
+            public let value: ValueSource
 
-    /// The server; its URLs are `https`, or `http` for this machine.
-    public let server: AuthorizationServer
-    /// The client's name at the server; nil for a server without clients.
-    public let clientID: String?
-    public let proof: Proof
-    public let grant: Grant
-    /// The scopes to ask for; with `resource auto`, the most that is asked for.
-    public let scopes: [String]
-    public let audience: String?
-    public var resource = Resource.none
-    public var parameters: [Parameter] = []
+            public init(name: String, value: ValueSource) {
+                self.name = name
+                self.value = value
+            }
+        }
 
-    public init(
-        server: AuthorizationServer, clientID: String?, proof: Proof, grant: Grant, scopes: [String],
-        audience: String?
-    ) {
-        self.server = server
-        self.clientID = clientID
-        self.proof = proof
-        self.grant = grant
-        self.scopes = scopes
-        self.audience = audience
+        /// The use of `resource` (RFC 8707).
+        public enum Resource: Sendable, Hashable {
+            /// The resource that the server announces (RFC 9728).
+            case auto
+            case none
+            case url(String)
+        }
+
+        /// The server; its URLs are `https`, or `http` for this machine.
+        public let server: AuthorizationServer
+        /// The client's name at the server; nil for a server without clients.
+        public let clientID: String?
+        public let proof: Proof
+        public let grant: Grant
+        /// The scopes to ask for; with `resource auto`, the most that is asked for.
+        public let scopes: [String]
+        public let audience: String?
+        public var resource = Resource.none
+        public var parameters: [Parameter] = []
+
+        public init(
+            server: AuthorizationServer, clientID: String?, proof: Proof, grant: Grant, scopes: [String],
+            audience: String?
+        ) {
+            self.server = server
+            self.clientID = clientID
+            self.proof = proof
+            self.grant = grant
+            self.scopes = scopes
+            self.audience = audience
+        }
     }
 }
 
@@ -259,7 +260,7 @@ public enum TokenType: String, Sendable, Hashable, CaseIterable {
     public var identifier: String { "urn:ietf:params:oauth:token-type:\(rawValue)" }
 }
 
-extension OAuthSource {
+extension CredentialSource.OAuth {
     /// The secrets that are read when the credential is.
     fileprivate var values: [ValueSource?] {
         var values: [ValueSource?] = parameters.map(\.value)
@@ -280,8 +281,8 @@ extension OAuthSource {
     }
 
     /// A copy with another proof.
-    public func proved(by proof: Proof) -> OAuthSource {
-        var source = OAuthSource(
+    public func proved(by proof: Proof) -> CredentialSource.OAuth {
+        var source = CredentialSource.OAuth(
             server: server, clientID: clientID, proof: proof, grant: grant, scopes: scopes, audience: audience)
         source.resource = resource
         source.parameters = parameters

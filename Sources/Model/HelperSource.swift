@@ -2,6 +2,18 @@ import Bytes
 
 /// A program of this machine whose output is a secret. It is started without a shell.
 public struct CommandSource: Sendable, Hashable, CustomStringConvertible {
+    /// The settings of a credential for the programs that give it.
+    public struct Settings: Sendable, Hashable {
+        /// The names of the variables that the programs get of the proxy's environment.
+        public var environment: [String] = []
+        /// The time for which their output is used; nil: until a server refuses it, or the output says when it ends.
+        public var keep: Milliseconds?
+        /// Whether the helper gets the path of the request, and may give each another credential.
+        public var asksForPath = false
+
+        public init() {}
+    }
+
     /// The program and its arguments.
     public let words: [String]
 
@@ -19,18 +31,6 @@ public struct CommandSource: Sendable, Hashable, CustomStringConvertible {
 
     /// The command in the form of the rule file, without the arguments.
     public var description: String { words.count > 1 ? "\(program) …" : program }
-}
-
-/// The settings of a credential for the programs that give it.
-public struct CommandSettings: Sendable, Hashable {
-    /// The names of the variables that the programs get of the proxy's environment.
-    public var environment: [String] = []
-    /// The time for which their output is used; nil: until a server refuses it, or the output says when it ends.
-    public var keep: Milliseconds?
-    /// Whether the helper gets the path of the request, and may give each another credential.
-    public var asksForPath = false
-
-    public init() {}
 }
 
 /// A credential helper: a program that gives a whole credential.

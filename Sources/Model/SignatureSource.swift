@@ -1,10 +1,21 @@
 /// A key that signs requests: its kind, and the sources of its parts.
 public enum SignatureSource: Sendable, Hashable {
+    /// The signature methods of OAuth 1.0a (RFC 5849 section 3.4), with their words in the rule file.
+    public enum OAuth1Method: String, Sendable, Hashable, CaseIterable {
+        case hmacSHA1 = "hmac-sha1"
+        case hmacSHA256 = "hmac-sha256"
+        case rsaSHA1 = "rsa-sha1"
+        case plaintext
+
+        /// The value of `oauth_signature_method`.
+        public var name: String { rawValue.uppercased() }
+    }
+
     case aws(AWS)
     case oauth1(OAuth1)
     case message(Message)
 
-    public var scheme: SignatureScheme {
+    public var scheme: Scheme {
         switch self {
         case .aws: .aws
         case .oauth1: .oauth1
@@ -150,32 +161,23 @@ public enum SignatureSource: Sendable, Hashable {
     }
 }
 
-/// The schemes by which requests are signed.
-public enum SignatureScheme: Sendable, Hashable, CaseIterable {
-    /// AWS Signature Version 4.
-    case aws
-    /// OAuth 1.0a (RFC 5849).
-    case oauth1
-    /// HTTP Message Signatures (RFC 9421).
-    case message
+extension SignatureSource {
+    /// The schemes by which requests are signed.
+    public enum Scheme: Sendable, Hashable, CaseIterable {
+        /// AWS Signature Version 4.
+        case aws
+        /// OAuth 1.0a (RFC 5849).
+        case oauth1
+        /// HTTP Message Signatures (RFC 9421).
+        case message
 
-    /// The name in the log and the metrics.
-    public var label: StaticString {
-        switch self {
-        case .aws: "aws"
-        case .oauth1: "oauth1"
-        case .message: "message-signature"
+        /// The name in the log and the metrics.
+        public var label: StaticString {
+            switch self {
+            case .aws: "aws"
+            case .oauth1: "oauth1"
+            case .message: "message-signature"
+            }
         }
     }
-}
-
-/// The signature methods of OAuth 1.0a (RFC 5849 section 3.4), with their words in the rule file.
-public enum OAuth1Method: String, Sendable, Hashable, CaseIterable {
-    case hmacSHA1 = "hmac-sha1"
-    case hmacSHA256 = "hmac-sha256"
-    case rsaSHA1 = "rsa-sha1"
-    case plaintext
-
-    /// The value of `oauth_signature_method`.
-    public var name: String { rawValue.uppercased() }
 }

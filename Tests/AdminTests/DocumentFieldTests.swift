@@ -114,7 +114,7 @@ struct DocumentFieldTests {
         let grant = ConfiguredCredential(
             name: "api",
             content: .oauth(
-                OAuthSource(
+                CredentialSource.OAuth(
                     server: server, clientID: "c", proof: .none, grant: .clientCredentials, scopes: [], audience: nil)))
         let list = CredentialList(
             configured: ["ci", "new"].map { name in

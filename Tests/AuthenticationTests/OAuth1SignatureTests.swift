@@ -12,7 +12,7 @@ import Testing
     }
 
     private func key(
-        _ method: OAuth1Method, _ name: String = "ck", _ secret: String = "cs", token: String? = nil,
+        _ method: SignatureSource.OAuth1Method, _ name: String = "ck", _ secret: String = "cs", token: String? = nil,
         _ tokenSecret: String? = nil, realm: String? = nil
     ) -> SigningKey.OAuth1 {
         SigningKey.OAuth1(
@@ -95,8 +95,8 @@ import Testing
         ),
     ]
 
-    @Test(arguments: computed.indices, [OAuth1Method.hmacSHA1, .hmacSHA256])
-    func `another implementation comes to the same signature`(index: Int, method: OAuth1Method) {
+    @Test(arguments: computed.indices, [SignatureSource.OAuth1Method.hmacSHA1, .hmacSHA256])
+    func `another implementation comes to the same signature`(index: Int, method: SignatureSource.OAuth1Method) {
         let (line, host, isSecure, form, client, token, sha1, sha256) = Self.computed[index]
         let signer = OAuth1Signature(key(method, client.0, client.1, token: token?.0, token?.1, realm: "R 1"))
         let value = text(
@@ -113,7 +113,7 @@ import Testing
     /// OAuth Request Body Hash 1.0 section 4.3: the hash of its example.
     @Test func `content that is no form is hashed`() {
         let content = Array("Hello World!".utf8)
-        for (method, hash) in [(OAuth1Method.hmacSHA1, DigestAlgorithm.sha1), (.hmacSHA256, .sha256)] {
+        for (method, hash) in [(SignatureSource.OAuth1Method.hmacSHA1, DigestAlgorithm.sha1), (.hmacSHA256, .sha256)] {
             let signer = OAuth1Signature(key(method))
             #expect(signer.bodyHash == hash)
             let digest = MessageDigest.digest(hash, of: content.span).array
@@ -146,7 +146,7 @@ import Testing
             let fingerprint: UInt128 = 1
             func signature(of bytes: [UInt8]) -> [UInt8]? { nil }
         }
-        let proofs: [(OAuth1Method, SigningKey.OAuth1.Proof)] = [
+        let proofs: [(SignatureSource.OAuth1Method, SigningKey.OAuth1.Proof)] = [
             (.rsaSHA1, .secret(Secret("x"))), (.hmacSHA1, .key(Mute())), (.rsaSHA1, .key(Mute())),
             (.plaintext, .key(Mute())),
         ]

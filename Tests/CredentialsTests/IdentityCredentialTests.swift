@@ -26,7 +26,7 @@ private struct Pair {
     private func credentials(
         _ certificate: TemporaryFile, _ key: TemporaryFile?, passphrase: ValueSource? = nil
     ) -> ConfiguredCredentials {
-        let identity: IdentitySource =
+        let identity: CredentialSource.Identity =
             if let key {
                 .pem(certificate: certificate.path, key: key.path, passphrase: passphrase)
             } else {
@@ -99,7 +99,7 @@ private struct Pair {
             refresh.errors.map(\.description) == [
                 "credential device: \(certificate.path): there is no certificate in it that can be read"
             ])
-        let token = IdentitySource.pkcs11("pkcs11:object=device", passphrase: .literal(RedactedText("1234")))
+        let token = CredentialSource.Identity.pkcs11("pkcs11:object=device", passphrase: .literal(RedactedText("1234")))
         let tokens = ConfiguredCredentials(
             [ConfiguredCredential(name: "device", content: .identity(token))], environment: [:])
         let problems = tokens.refresh(at: now).errors.map(\.description)

@@ -115,9 +115,11 @@ struct RewrittenFileTests {
 
     private static let literal = ValueSource.literal(RedactedText("x"))
 
-    private static func grant(_ proof: OAuthSource.Proof, _ grant: OAuthSource.Grant) throws -> CredentialSource {
+    private static func grant(_ proof: CredentialSource.OAuth.Proof, _ grant: CredentialSource.OAuth.Grant) throws
+        -> CredentialSource
+    {
         .oauth(
-            OAuthSource(
+            CredentialSource.OAuth(
                 server: .endpoint(try #require(HTTPEndpoint("https://id/"))), clientID: "c", proof: proof, grant: grant,
                 scopes: [],
                 audience: nil))
@@ -140,12 +142,12 @@ struct RewrittenFileTests {
         let key = try TemporaryFile(try pair.key.pem().withBytes { String(decoding: $0.array, as: UTF8.self) })
         let file = try TemporaryFile("secret")
         let (value, literal) = (ValueSource.file(file.path), Self.literal)
-        let pem = IdentitySource.pem(certificate: certificate.path, key: key.path, passphrase: nil)
+        let pem = CredentialSource.Identity.pem(certificate: certificate.path, key: key.path, passphrase: nil)
         let sources: [(CredentialSource, TemporaryFile)] = [
             (.password(user: value, password: literal), file), (.password(user: literal, password: value), file),
             (.token(value), file), (.placed(.token(value), []), file),
-            (.kerberos(KerberosSource(principal: "a@R", proof: .keytab(file.path))), file),
-            (.kerberos(KerberosSource(principal: "a@R", proof: .password(value))), file),
+            (.kerberos(CredentialSource.Kerberos(principal: "a@R", proof: .keytab(file.path))), file),
+            (.kerberos(CredentialSource.Kerberos(principal: "a@R", proof: .password(value))), file),
             (try Self.grant(.secret(value, inBody: false), .clientCredentials), file),
             (try Self.grant(.none, .refreshToken(value)), file),
             (try Self.grant(.none, .assertion(TokenSource(.value(value)))), file),
@@ -166,7 +168,7 @@ struct RewrittenFileTests {
             #expect(credentials.refresh().setAgain.map(\.name) == ["ci"], "\(source)")
         }
         // Tickets come and go in a cache.
-        let cache = credentials(.kerberos(KerberosSource(principal: "a@R", proof: .cache(.file(file.path)))))
+        let cache = credentials(.kerberos(CredentialSource.Kerberos(principal: "a@R", proof: .cache(.file(file.path)))))
         cache.refresh()
         try change(file.path) { utimes(file.path, nil) }
         #expect(!cache.hasNewFiles && cache.refresh().setAgain.isEmpty)

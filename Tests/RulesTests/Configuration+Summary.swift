@@ -112,7 +112,7 @@ extension Configuration.ChallengeRule {
     }
 }
 
-extension KerberosSource {
+extension CredentialSource.Kerberos {
     var summary: String {
         switch proof {
         case .keytab(let path): "kerberos \(principal) keytab \(path)"
@@ -122,7 +122,7 @@ extension KerberosSource {
     }
 }
 
-extension OAuthSource {
+extension CredentialSource.OAuth {
     var summary: String {
         var words: [String] = []
         if let endpoint = server.endpoint { words.append("oauth2 \(endpoint)") }
@@ -337,14 +337,14 @@ extension HelperSource {
     fileprivate var summary: String { "helper \(kind.rawValue) \(command.words.joined(separator: " "))" }
 }
 
-extension CommandSettings {
+extension CommandSource.Settings {
     var summary: String {
         (environment.isEmpty ? "" : " environment \(environment.joined(separator: " "))")
             + (keep.map { " keep \($0.count)ms" } ?? "") + (asksForPath ? " path yes" : "")
     }
 }
 
-extension IdentitySource {
+extension CredentialSource.Identity {
     fileprivate var summary: String {
         let (words, passphrase) =
             switch self {

@@ -8,7 +8,7 @@ public enum SigningKey: Sendable {
     case oauth1(OAuth1)
     case message(Message)
 
-    public var scheme: SignatureScheme {
+    public var scheme: SignatureSource.Scheme {
         switch self {
         case .aws: .aws
         case .oauth1: .oauth1
@@ -78,7 +78,7 @@ extension SigningKey {
             case key(any AssertionSigner)
         }
 
-        public let method: OAuth1Method
+        public let method: SignatureSource.OAuth1Method
         let consumerKey: String
         let proof: Proof
         /// The token credentials; nil for requests of the client alone.
@@ -98,7 +98,8 @@ extension SigningKey {
         }
 
         public init(
-            method: OAuth1Method, consumerKey: String, proof: Proof, token: Token? = nil, realm: String? = nil,
+            method: SignatureSource.OAuth1Method, consumerKey: String, proof: Proof, token: Token? = nil,
+            realm: String? = nil,
             signsPayload: Bool = true
         ) {
             self.method = method

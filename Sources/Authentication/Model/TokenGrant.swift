@@ -44,7 +44,7 @@ public struct TokenGrant: Sendable {
     public private(set) var scopes: [String]
     public private(set) var audience: String?
     /// The use of `resource` (RFC 8707). With `auto`, the request has none until a server has announced one.
-    public var resource = OAuthSource.Resource.none
+    public var resource = CredentialSource.OAuth.Resource.none
     /// The form fields that are added to each request.
     public var parameters: [(name: String, value: Secret)] = []
 

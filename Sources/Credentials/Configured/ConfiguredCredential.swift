@@ -5,9 +5,9 @@ public struct ConfiguredCredential: Sendable, Hashable {
     public let name: String
     public let content: CredentialSource
     /// The settings of the programs that give it or its values.
-    public let commands: CommandSettings
+    public let commands: CommandSource.Settings
 
-    public init(name: String, content: CredentialSource, commands: CommandSettings = CommandSettings()) {
+    public init(name: String, content: CredentialSource, commands: CommandSource.Settings = CommandSource.Settings()) {
         self.name = name
         self.content = content
         self.commands = commands

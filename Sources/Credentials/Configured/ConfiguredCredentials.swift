@@ -237,7 +237,9 @@ public final class ConfiguredCredentials: Sendable {
         return grant
     }
 
-    private func principal(_ kerberos: KerberosSource, for name: String) throws(CredentialError) -> Credential {
+    private func principal(_ kerberos: CredentialSource.Kerberos, for name: String) throws(CredentialError)
+        -> Credential
+    {
         let proof: KerberosTickets.Proof
         let fingerprint: UInt128
         switch kerberos.proof {

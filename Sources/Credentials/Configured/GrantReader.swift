@@ -16,7 +16,7 @@ final class GrantReader: Sendable {
         self.identities = identities
     }
 
-    func grant(_ source: OAuthSource, for credential: String) throws(CredentialError) -> TokenGrant {
+    func grant(_ source: CredentialSource.OAuth, for credential: String) throws(CredentialError) -> TokenGrant {
         let kind: TokenGrant.Kind =
             switch source.grant {
             case .clientCredentials: .clientCredentials
@@ -58,7 +58,7 @@ final class GrantReader: Sendable {
     }
 
     private func proof(
-        _ proof: OAuthSource.Proof, for credential: String
+        _ proof: CredentialSource.OAuth.Proof, for credential: String
     ) throws(CredentialError) -> TokenGrant.Proof {
         switch proof {
         case .none: .none

@@ -20,7 +20,7 @@ final class IdentityReader: Sendable {
 
     init(_ values: ValueReader) { self.values = values }
 
-    func identity(_ source: IdentitySource, for credential: String) throws(CredentialError) -> Identity {
+    func identity(_ source: CredentialSource.Identity, for credential: String) throws(CredentialError) -> Identity {
         let passphrase = try values.secret(ofOptional: source.passphrase, for: credential)
         let certificate: IdentityMaterial
         var key: IdentityMaterial?
@@ -74,7 +74,7 @@ final class IdentityReader: Sendable {
     }
 }
 
-extension IdentitySource {
+extension CredentialSource.Identity {
     /// The source as part of a sentence.
     fileprivate var words: String {
         switch self {

@@ -36,7 +36,8 @@ struct SigningKeyReader {
         case .key(let path, let passphrase):
             let key = try privateKey(path, passphrase, for: credential)
             guard key.signsByRSA,
-                let signer = KeySigner(key, algorithm: OAuth1Method.rsaSHA1.name, by: PrivateKey.rsaSHA1Signature)
+                let signer = KeySigner(
+                    key, algorithm: SignatureSource.OAuth1Method.rsaSHA1.name, by: PrivateKey.rsaSHA1Signature)
             else {
                 throw .identity(
                     credential: credential, source: path, .wrongKind(wanted: "an RSA key of 1024 bits or more"))

@@ -21,7 +21,7 @@ struct CommandRunner: Sendable {
     let terms: CommandTerms
     /// The process's environment.
     let environment: [String: String]
-    let settings: [ExactText: CommandSettings]
+    let settings: [ExactText: CommandSource.Settings]
 
     /// The output of a program, which nothing else has seen.
     ///

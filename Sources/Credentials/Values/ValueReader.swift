@@ -14,7 +14,7 @@ struct ValueReader: Sendable {
 
     init(
         environment: [String: String], commands: CommandTerms = CommandTerms(),
-        _ settings: [ExactText: CommandSettings] = [:]
+        _ settings: [ExactText: CommandSource.Settings] = [:]
     ) {
         self.environment = environment
         runner = CommandRunner(terms: commands, environment: environment, settings: settings)

@@ -79,7 +79,7 @@ final class RequestSigning {
 
     /// The names, in lower case, of the fields that are removed from a client's request before it is signed.
     /// `authorization` is not among them.
-    private static func replaced(by scheme: SignatureScheme) -> [StaticString] {
+    private static func replaced(by scheme: SignatureSource.Scheme) -> [StaticString] {
         switch scheme {
         case .aws: SignatureV4.Fields.replaced
         case .oauth1: []
@@ -234,14 +234,14 @@ final class RequestSigning {
     }
 
     /// Whether the client has signed the request in fields of its own, beside `Authorization`.
-    static func isSigned(_ request: RequestHead, in head: Span<UInt8>, by scheme: SignatureScheme) -> Bool {
+    static func isSigned(_ request: RequestHead, in head: Span<UInt8>, by scheme: SignatureSource.Scheme) -> Bool {
         scheme == .message
             && (request.fields.first(named: "signature", in: head) != nil
                 || request.fields.first(named: "signature-input", in: head) != nil)
     }
 
     /// Whether the client has signed the URL.
-    static func isPresigned(_ target: Span<UInt8>, by scheme: SignatureScheme) -> Bool {
+    static func isPresigned(_ target: Span<UInt8>, by scheme: SignatureSource.Scheme) -> Bool {
         let word: String
         switch scheme {
         case .aws: word = "X-Amz-Signature="

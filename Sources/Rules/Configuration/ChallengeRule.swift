@@ -70,7 +70,7 @@ extension Configuration {
         /// The places of the credential in requests, if set; it is then sent with every request.
         var placements: [CredentialPlacement] = []
         /// The scheme by which the credential signs requests; nil if it signs none.
-        var signature: SignatureScheme?
+        var signature: SignatureSource.Scheme?
         /// The methods that at least one of the credentials can answer.
         var answerable: MethodSet { abilities.reduce(into: []) { $0.formUnion($1) } }
 

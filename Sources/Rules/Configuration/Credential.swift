@@ -7,7 +7,7 @@ extension Configuration {
         /// The credential's kind and the sources of its parts; the rule file sets exactly one kind.
         public let content: CredentialSource
         /// The settings of the programs that give it or its values.
-        public var commands = CommandSettings()
+        public var commands = CommandSource.Settings()
         public let rule: RuleReference
     }
 }

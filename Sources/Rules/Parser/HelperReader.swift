@@ -44,8 +44,8 @@ struct HelperReader: BlockReader {
     /// Parses `environment` and `keep`; nil if they are wrong, which was reported.
     ///
     /// - Parameter source: the credential, which needs a program for them.
-    func settings(_ block: CredentialBlock, of source: CredentialSource) -> CommandSettings? {
-        var settings = CommandSettings()
+    func settings(_ block: CredentialBlock, of source: CredentialSource) -> CommandSource.Settings? {
+        var settings = CommandSource.Settings()
         let said = block.said([.environment, .keep, .path])
         if let first = said.first, source.commands.isEmpty {
             let word = first.name.rawValue

@@ -50,7 +50,7 @@ struct PreemptiveChecks: BlockReader {
 
     /// Checks a rule whose credential signs requests. The signature is shown to the servers of the rule, the key is not.
     private func check(
-        _ rule: Configuration.ChallengeRule, _ signer: Configuration.Credential, _ scheme: SignatureScheme,
+        _ rule: Configuration.ChallengeRule, _ signer: Configuration.Credential, _ scheme: SignatureSource.Scheme,
         _ source: RuleDraft.Challenge
     ) {
         let name = Token.shown(signer.name)

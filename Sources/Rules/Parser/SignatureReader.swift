@@ -37,7 +37,7 @@ struct SignatureReader: BlockReader {
     }
 
     func oauth1(_ block: CredentialBlock, of name: Value) -> SignatureSource? {
-        guard let method = block.value(.oauth1).flatMap({ parse.keyword($0, OAuth1Method.self) }),
+        guard let method = block.value(.oauth1).flatMap({ parse.keyword($0, SignatureSource.OAuth1Method.self) }),
             let consumerKey = secret(.consumerKey, block)
         else { return nil }
         let isRSA = method == .rsaSHA1

@@ -5,7 +5,7 @@ import Model
 struct TokenReader: BlockReader {
     let context: ReadingContext
 
-    func kerberos(_ block: CredentialBlock, of name: Value) -> KerberosSource? {
+    func kerberos(_ block: CredentialBlock, of name: Value) -> CredentialSource.Kerberos? {
         let proofs = block.said([.keytab, .ccache, .password])
         guard let principal = block.value(.kerberos) else { return nil }
         let parts = principal.text.split(separator: "@", omittingEmptySubsequences: false)
@@ -19,9 +19,13 @@ struct TokenReader: BlockReader {
         }
         refuseOthers(proofs, "write only one of 'keytab', 'ccache' and 'password'")
         switch proof.name {
-        case .keytab: return KerberosSource(principal: principal.text, proof: .keytab(context.kerberosFile(value)))
-        case .ccache: return KerberosSource(principal: principal.text, proof: .cache(ticketCache(value)))
-        default: return parse.secret(value).map { KerberosSource(principal: principal.text, proof: .password($0)) }
+        case .keytab:
+            return CredentialSource.Kerberos(principal: principal.text, proof: .keytab(context.kerberosFile(value)))
+        case .ccache: return CredentialSource.Kerberos(principal: principal.text, proof: .cache(ticketCache(value)))
+        default:
+            return parse.secret(value).map {
+                CredentialSource.Kerberos(principal: principal.text, proof: .password($0))
+            }
         }
     }
 
@@ -43,14 +47,14 @@ struct TokenReader: BlockReader {
         return name
     }
 
-    func oauth(_ block: CredentialBlock) -> OAuthSource? {
+    func oauth(_ block: CredentialBlock) -> CredentialSource.OAuth? {
         guard let server = server(block), let proof = proof(block, of: server),
             let grant = grant(block, of: server, isProven: proof != .none), let resource = resource(block, of: server)
         else { return nil }
         for scope in block.values(.scope) where scope.text.isEmpty || !scope.text.utf8.allSatisfy(\.isOfScope) {
             refuse(scope, "\(scope.shown) is not a scope")
         }
-        var source = OAuthSource(
+        var source = CredentialSource.OAuth(
             server: server, clientID: block.value(.clientID)?.text, proof: proof, grant: grant,
             scopes: block.values(.scope).map(\.text), audience: block.value(.audience)?.text)
         source.resource = resource
@@ -60,7 +64,7 @@ struct TokenReader: BlockReader {
 
     private func grant(
         _ block: CredentialBlock, of server: AuthorizationServer, isProven: Bool
-    ) -> OAuthSource.Grant? {
+    ) -> CredentialSource.OAuth.Grant? {
         let grants = block.said([.refreshToken, .assertion, .subjectToken])
         refuseOthers(grants, "write only one grant")
         let signs = block.directive(.assertion)?.values.first.map { $0.namesToken && $0.text == "key" } ?? false
@@ -129,12 +133,13 @@ struct TokenReader: BlockReader {
         return TokenSource(origin, type: type)
     }
 
-    private func resource(_ block: CredentialBlock, of server: AuthorizationServer) -> OAuthSource.Resource? {
+    private func resource(_ block: CredentialBlock, of server: AuthorizationServer) -> CredentialSource.OAuth.Resource?
+    {
         guard let value = block.value(.resource) else {
-            return server.issuer == nil ? OAuthSource.Resource.none : .auto
+            return server.issuer == nil ? CredentialSource.OAuth.Resource.none : .auto
         }
         switch value.text {
-        case "none": return OAuthSource.Resource.none
+        case "none": return CredentialSource.OAuth.Resource.none
         case "auto": return .auto
         default:
             // RFC 8707 section 2: an absolute URI without a fragment.
@@ -146,8 +151,8 @@ struct TokenReader: BlockReader {
         }
     }
 
-    private func parameters(_ block: CredentialBlock) -> [OAuthSource.Parameter] {
-        var parameters: [OAuthSource.Parameter] = []
+    private func parameters(_ block: CredentialBlock) -> [CredentialSource.OAuth.Parameter] {
+        var parameters: [CredentialSource.OAuth.Parameter] = []
         for directive in block.said([.parameter]) {
             guard directive.values.count == 2, let name = directive.values.first, !name.text.isEmpty,
                 name.source == .written, let value = parse.secret(directive.values[1])
@@ -161,7 +166,7 @@ struct TokenReader: BlockReader {
             } else if parameters.contains(where: { $0.name.hasSameBytes(as: name.text) }) {
                 log.report(at: name.range, "this parameter is already set")
             } else {
-                parameters.append(OAuthSource.Parameter(name: name.text, value: value))
+                parameters.append(CredentialSource.OAuth.Parameter(name: name.text, value: value))
             }
         }
         return parameters
@@ -180,12 +185,12 @@ struct TokenReader: BlockReader {
         }
     }
 
-    private func proof(_ block: CredentialBlock, of server: AuthorizationServer) -> OAuthSource.Proof? {
+    private func proof(_ block: CredentialBlock, of server: AuthorizationServer) -> CredentialSource.OAuth.Proof? {
         let passphrase = block.value(.passphrase).flatMap(parse.secret)
         let signs = block.directive(.assertion)?.values.first.map { $0.namesToken && $0.text == "key" } ?? false
         var companions: [CredentialDirective] = [.clientAuthentication]
         if !signs { companions += [.keyID, .assertionAudience, .passphrase] }
-        var proof = OAuthSource.Proof.none
+        var proof = CredentialSource.OAuth.Proof.none
         let proofs = block.said([.clientSecret, .key, .certificate, .clientAssertion])
         if block.value(.clientID) == nil { refuse(proofs, "needs 'client-id'") }
         if let value = block.value(.clientSecret) {

@@ -158,9 +158,9 @@ public final class Metrics: Sendable {
     public var answersByScheme: [(scheme: String, count: Int)] {
         AuthenticationMethod.challenged.map { ($0.rawValue, answeredCount(of: $0)) }
             + [
-                ("\(SignatureScheme.aws.label)", value(of: .signedByAWS)),
-                ("\(SignatureScheme.oauth1.label)", value(of: .signedByOAuth1)),
-                ("\(SignatureScheme.message.label)", value(of: .signedMessages)),
+                ("\(SignatureSource.Scheme.aws.label)", value(of: .signedByAWS)),
+                ("\(SignatureSource.Scheme.oauth1.label)", value(of: .signedByOAuth1)),
+                ("\(SignatureSource.Scheme.message.label)", value(of: .signedMessages)),
                 ("placed", answeredCount(of: .default)),
                 ("client-certificate", answeredCount(of: .clientCertificate)),
             ]

@@ -42,7 +42,7 @@ public enum AnsweredScheme: Hashable, Sendable {
     /// The method of the challenge; `default` for a credential in a place of its own, which no server asks for.
     case method(AuthenticationMethod)
     /// A signature of the request, which no challenge of a server's asks for.
-    case signature(SignatureScheme)
+    case signature(SignatureSource.Scheme)
 
     /// Creates it; nil for a method that answers no challenge of a response.
     public init?(_ method: AuthenticationMethod) {

@@ -44,7 +44,7 @@ struct ExplainedTokens: Sendable {
     }
 
     private func lines(
-        for source: OAuthSource, of issuer: TokenIssuer, named name: String, _ challenge: HeaderChallenge,
+        for source: CredentialSource.OAuth, of issuer: TokenIssuer, named name: String, _ challenge: HeaderChallenge,
         _ origin: Origin
     ) -> [ExplainedLine] {
         switch source.resource {

@@ -119,7 +119,7 @@ extension CredentialSource {
         case .token(.file): return .token(value)
         case .kerberos(let source):
             guard case .password(.file) = source.proof else { return self }
-            return .kerberos(KerberosSource(principal: source.principal, proof: .password(value)))
+            return .kerberos(Kerberos(principal: source.principal, proof: .password(value)))
         case .oauth(let source):
             guard case .secret(.file, let isInBody) = source.proof else { return self }
             return .oauth(source.proved(by: .secret(value, inBody: isInBody)))

@@ -46,7 +46,7 @@ public final class PlayedTLS {
     private static func context(accepting name: String) throws -> ServerTLSContext {
         let leaf = try identities.get()[name]?.leaf.der
         return try ServerTLSContext(
-            ServerTLSSettings(clientCertificates: .requested(issuers: []) { $0.leaf.der == leaf }))
+            ServerTLSContext.Settings(clientCertificates: .requested(issuers: []) { $0.leaf.der == leaf }))
     }
 
     /// The certificates that clients of the played servers may have.

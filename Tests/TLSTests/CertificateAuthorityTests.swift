@@ -66,7 +66,7 @@ struct CertificateAuthorityTests {
     ])
     func `names outside the constraints have none`(name: String) throws {
         let authority = try authority(Self.bounds)
-        #expect(throws: AuthorityError.outOfBounds(ServerName(name))) {
+        #expect(throws: CertificateAuthority.Failure.outOfBounds(ServerName(name))) {
             try authority.mint(for: ServerName(name), at: now)
         }
     }
@@ -74,13 +74,17 @@ struct CertificateAuthorityTests {
     @Test func `all names below a domain are not the domain itself`() throws {
         let authority = try authority([.domain("corp.example", withItself: false)])
         #expect(throws: Never.self) { try authority.mint(for: ServerName("a.corp.example"), at: now) }
-        #expect(throws: AuthorityError.self) { try authority.mint(for: ServerName("corp.example"), at: now) }
+        #expect(throws: CertificateAuthority.Failure.self) {
+            try authority.mint(for: ServerName("corp.example"), at: now)
+        }
     }
 
     @Test func `an authority for domains speaks for no address, and one for addresses for no domain`() throws {
         let (domains, addresses) = try (authority([Self.bounds[0]]), authority([Self.bounds[1]]))
-        #expect(throws: AuthorityError.self) { try domains.mint(for: ServerName("10.1.0.1"), at: now) }
-        #expect(throws: AuthorityError.self) { try addresses.mint(for: ServerName("corp.example"), at: now) }
+        #expect(throws: CertificateAuthority.Failure.self) { try domains.mint(for: ServerName("10.1.0.1"), at: now) }
+        #expect(throws: CertificateAuthority.Failure.self) {
+            try addresses.mint(for: ServerName("corp.example"), at: now)
+        }
         #expect(throws: Never.self) { try addresses.mint(for: ServerName("10.1.0.1"), at: now) }
     }
 
@@ -95,7 +99,9 @@ struct CertificateAuthorityTests {
     @Test(arguments: ["*.example", "", "a..b", "a b", "a\u{0}.example", "exämple", String(repeating: "a", count: 64)])
     func `a text that is no name has no leaf`(name: String) throws {
         let authority = try authority()
-        #expect(throws: AuthorityError.unusableName(.host(name))) { try authority.mint(for: .host(name), at: now) }
+        #expect(throws: CertificateAuthority.Failure.unusableName(.host(name))) {
+            try authority.mint(for: .host(name), at: now)
+        }
     }
 
     @Test func `a leaf says one name, once, and no more than a server needs`() throws {
@@ -155,11 +161,11 @@ struct CertificateAuthorityTests {
     @Test func `a certificate that may not sign, or not now, is no authority`() throws {
         let authority = try authority(at: now)
         let leaf = try authority.mint(for: ServerName("a.example"), at: now)
-        #expect(throws: AuthorityError.mayNotSign) { try CertificateAuthority(leaf, at: now) }
-        #expect(throws: AuthorityError.expired) {
+        #expect(throws: CertificateAuthority.Failure.mayNotSign) { try CertificateAuthority(leaf, at: now) }
+        #expect(throws: CertificateAuthority.Failure.expired) {
             try CertificateAuthority(authority.identity, at: now + .days(6 * 365))
         }
-        #expect(throws: AuthorityError.notYetValid) {
+        #expect(throws: CertificateAuthority.Failure.notYetValid) {
             try CertificateAuthority(authority.identity, at: now - .hours(2))
         }
     }

@@ -48,25 +48,25 @@ import Testing
         #expect(try Certificate.all(in: text.span) == [leaf, leaf])
         let cut = Array(leaf.der.dropLast())
         for damaged in [cut, leaf.der + [0x30], [0x30]] {
-            #expect(throws: CertificateError.malformed) { try Certificate.all(in: damaged.span) }
+            #expect(throws: Certificate.Failure.malformed) { try Certificate.all(in: damaged.span) }
         }
         let nothing: [UInt8] = []
-        #expect(throws: CertificateError.none) { try Certificate.all(in: nothing.span) }
+        #expect(throws: Certificate.Failure.none) { try Certificate.all(in: nothing.span) }
     }
 
     @Test(arguments: [
-        ("", CertificateError.none), ("no block", .none),
+        ("", Certificate.Failure.none), ("no block", .none),
         ("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n", .malformedBlock(1)),
         ("-----BEGIN CERTIFICATE-----\n%%%%\n-----END CERTIFICATE-----\n", .malformedBlock(1)),
         ("-----BEGIN CERTIFICATE-----\nMAA=\n", .malformedBlock(1)),
     ])
-    func `Text without a whole certificate is refused`(text: String, error: CertificateError) {
+    func `Text without a whole certificate is refused`(text: String, error: Certificate.Failure) {
         #expect(throws: error) { try Certificate.all(inPEM: text.utf8Span.span) }
     }
 
     @Test func `More certificates than the limit are refused`() {
         let text = String(repeating: leaf.pem, count: 3)
-        #expect(throws: CertificateError.tooLarge) { try Certificate.all(inPEM: text.utf8Span.span, limit: 2) }
+        #expect(throws: Certificate.Failure.tooLarge) { try Certificate.all(inPEM: text.utf8Span.span, limit: 2) }
     }
 
     @Test func `An encrypted block asks nobody for a password`() {
@@ -78,16 +78,16 @@ import Testing
             AAAAAAAAAAAAAAAAAAAAAA==
             -----END CERTIFICATE-----
             """
-        #expect(throws: CertificateError.malformedBlock(1)) { try Certificate.all(inPEM: text.utf8Span.span) }
+        #expect(throws: Certificate.Failure.malformedBlock(1)) { try Certificate.all(inPEM: text.utf8Span.span) }
     }
 
     @Test func `A certificate cut off anywhere, or with a byte more, is none`() {
         let der = leaf.der
         for count in 0..<der.count {
-            #expect(throws: CertificateError.malformed) { try Certificate(der: Array(der[..<count])) }
+            #expect(throws: Certificate.Failure.malformed) { try Certificate(der: Array(der[..<count])) }
         }
-        #expect(throws: CertificateError.malformed) { try Certificate(der: der + [0]) }
-        #expect(throws: CertificateError.tooLarge) { try Certificate(der: [UInt8](repeating: 0x30, count: 70_000)) }
+        #expect(throws: Certificate.Failure.malformed) { try Certificate(der: der + [0]) }
+        #expect(throws: Certificate.Failure.tooLarge) { try Certificate(der: [UInt8](repeating: 0x30, count: 70_000)) }
     }
 
     @Test func `A certificate whose times cannot be read is never valid`() throws {

@@ -20,7 +20,7 @@ import Testing
     private func matches(_ pattern: String, _ host: String) -> Bool {
         Array(pattern.utf8).withUnsafeBufferPointer { pattern in
             Array(host.utf8).withUnsafeBufferPointer {
-                CertificateNames.HostMatch.matches(presented: pattern, host: $0)
+                Certificate.Names.HostMatch.matches(presented: pattern, host: $0)
             }
         }
     }

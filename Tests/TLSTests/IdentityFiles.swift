@@ -27,7 +27,7 @@ struct IdentityFiles {
 
     func text(_ name: String) throws -> String { String(decoding: try bytes(name), as: UTF8.self) }
 
-    private func source(_ name: String) throws -> IdentityMaterial {
+    private func source(_ name: String) throws -> Identity.Material {
         var bytes = try bytes(name)
         return .content(Secret(wiping: &bytes))
     }

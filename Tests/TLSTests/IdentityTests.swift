@@ -20,7 +20,7 @@ struct IdentityTests {
         ("mixed.pem", "leaf.key", nil), ("modern.p12", nil, "sesame"), ("legacy.p12", nil, "sesame"),
     ]
 
-    private static let failures: [(String, String?, String?, IdentityError)] = [
+    private static let failures: [(String, String?, String?, Identity.Failure)] = [
         ("leaf.key", "leaf.key", nil, .noCertificate), ("leaf.pem", nil, nil, .noKey),
         ("leaf.pem", "root.pem", nil, .noKey), ("leaf.pem", "other.key", nil, .keyMismatch),
         ("leaf.pem", "encrypted.key", nil, .passphraseMissing),
@@ -60,7 +60,7 @@ struct IdentityTests {
 
     @Test(arguments: failures)
     func `each kind of file without an identity has its own sentence`(
-        certificate: String, key: String?, passphrase: String?, expected: IdentityError
+        certificate: String, key: String?, passphrase: String?, expected: Identity.Failure
     ) throws {
         #expect(throws: expected) { try files.identity(certificate, key, passphrase: passphrase) }
     }
@@ -69,7 +69,7 @@ struct IdentityTests {
         for name in ["all.pem", "modern.p12", "legacy.p12", "nomac.p12", "line.p12"] {
             let whole = try files.bytes(name)
             for step in stride(from: 0, to: whole.count, by: max(1, whole.count / 40)) {
-                #expect(throws: IdentityError.self) {
+                #expect(throws: Identity.Failure.self) {
                     try Identity(
                         certificate: .content(Secret(whole.span.extracting(first: step))), passphrase: Secret("sesame"))
                 }
@@ -82,9 +82,9 @@ struct IdentityTests {
     }
 
     @Test func `a file without end is not read`() {
-        let endless = IdentityMaterial.content(
-            Secret(String(repeating: "0", count: IdentityMaterial.limit + 1)))
-        #expect(throws: IdentityError.tooLarge(limit: IdentityMaterial.limit)) {
+        let endless = Identity.Material.content(
+            Secret(String(repeating: "0", count: Identity.Material.limit + 1)))
+        #expect(throws: Identity.Failure.tooLarge(limit: Identity.Material.limit)) {
             try Identity(certificate: endless)
         }
     }
@@ -99,11 +99,11 @@ struct IdentityTests {
     /// A system has OpenSSL's provider or engine for PKCS#11, or not; none of them has this token.
     @Test func `a token that is not there gives no identity`() throws {
         let uri = "pkcs11:token=ours;object=device"
-        let certificate = IdentityMaterial.content(Secret(try files.text("leaf.pem")))
+        let certificate = Identity.Material.content(Secret(try files.text("leaf.pem")))
         for (material, key) in [
-            (IdentityMaterial.token(uri: uri), nil), (certificate, IdentityMaterial.token(uri: uri)),
+            (Identity.Material.token(uri: uri), nil), (certificate, Identity.Material.token(uri: uri)),
         ] {
-            let error = #expect(throws: IdentityError.self) {
+            let error = #expect(throws: Identity.Failure.self) {
                 try Identity(certificate: material, key: key, passphrase: Secret("1234"))
             }
             #expect([.noTokenProvider, .noSuchToken].contains(error))
@@ -121,19 +121,19 @@ struct IdentityTests {
         let key = try TokenObjects.read(storeURI: uri("encrypted.key"), pin: Secret("sesame")).key
         #expect(try key?.pem() == files.identity("all.pem").key.pem())
         #expect(try TokenObjects.read(storeURI: uri("mixed.pem"), pin: nil).certificates.count == 3)
-        #expect(throws: IdentityError.wrongPassphrase) {
+        #expect(throws: Identity.Failure.wrongPassphrase) {
             try TokenObjects.read(storeURI: uri("encrypted.key"), pin: Secret("open"))
         }
-        #expect(throws: IdentityError.pinMissing) {
+        #expect(throws: Identity.Failure.pinMissing) {
             try TokenObjects.read(storeURI: uri("encrypted.key"), pin: nil)
         }
-        #expect(throws: IdentityError.unreadableToken) {
+        #expect(throws: Identity.Failure.unreadableToken) {
             try TokenObjects.read(storeURI: "file:/nonexistent", pin: nil)
         }
         // A store that is opened and has no object, as a token without one of that label.
         try command.run("mkdir empty")
         for pin in [nil, Secret("sesame")] {
-            #expect(throws: IdentityError.noSuchObject) {
+            #expect(throws: Identity.Failure.noSuchObject) {
                 try TokenObjects.read(storeURI: "file:\(command.folder.path)/empty", pin: pin)
             }
         }

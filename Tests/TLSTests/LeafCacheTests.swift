@@ -86,7 +86,7 @@ struct LeafCacheTests {
     @Test func `a failure is told to all who wait and tried again by the next`() async throws {
         let cache = try cache([.domain("corp.example", withItself: true)])
         for _ in 0..<2 {
-            await #expect(throws: AuthorityError.outOfBounds(name)) {
+            await #expect(throws: CertificateAuthority.Failure.outOfBounds(name)) {
                 try await cache.leaf(for: name, at: now) { $0() }
             }
         }

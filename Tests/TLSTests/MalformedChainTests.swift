@@ -90,9 +90,9 @@ import Testing
     @Test func `A list that is cut off is refused`() {
         let list = TestRevocationList.make(by: scene.others[0], revoking: [1, 2, 3])
         for count in 0..<list.count {
-            #expect(throws: CertificateError.self) { try RevocationLists(files: [Array(list[..<count])]) }
+            #expect(throws: Certificate.Failure.self) { try RevocationLists(files: [Array(list[..<count])]) }
         }
-        #expect(throws: CertificateError.malformed) { try RevocationLists(files: [list + [0]]) }
+        #expect(throws: Certificate.Failure.malformed) { try RevocationLists(files: [list + [0]]) }
         #expect(
             (try? RevocationLists(files: [list, TestRevocationList.pem(list) + TestRevocationList.pem(list)]))?.count
                 == 3)
@@ -104,7 +104,7 @@ import Testing
             let bytes = (0..<Int.random(in: 0..<12, using: &numbers)).map { _ in
                 UInt8.random(in: 0...255, using: &numbers)
             }
-            var elements = AnchorIndex.Elements(bytes[...])
+            var elements = TrustAnchors.Index.Elements(bytes[...])
             var total = 0
             while let element = elements.next() {
                 total += element.whole.count

@@ -71,7 +71,7 @@ import Testing
         #expect(trusts(try system(["SSL_CERT_FILE": path, "SSL_CERT_DIR": missing]), scene))
         _ = try file("0123abcd.0", scene.anchors[0].certificate.pem)
         #expect(trusts(try system(["SSL_CERT_FILE": missing, "SSL_CERT_DIR": "\(missing):\(folder.path)"]), scene))
-        #expect(throws: TrustAnchorsError.absent(path: missing)) {
+        #expect(throws: TrustAnchors.Failure.absent(path: missing)) {
             try system(["SSL_CERT_FILE": missing, "SSL_CERT_DIR": "\(folder.path)/a.pem.d"])
         }
     }
@@ -79,24 +79,24 @@ import Testing
     @Test func `What the environment names and is there must be readable`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let empty = try file("empty.pem", "")
-        #expect(throws: TrustAnchorsError.damaged(path: empty, .none)) { try system(["SSL_CERT_FILE": empty]) }
-        #expect(throws: TrustAnchorsError.unreadable(path: empty, reason: "Not a directory")) {
+        #expect(throws: TrustAnchors.Failure.damaged(path: empty, .none)) { try system(["SSL_CERT_FILE": empty]) }
+        #expect(throws: TrustAnchors.Failure.unreadable(path: empty, reason: "Not a directory")) {
             try system(["SSL_CERT_DIR": empty])
         }
         let damaged = try file("damaged.pem", "-----BEGIN CERTIFICATE-----\nMA")
-        #expect(throws: TrustAnchorsError.damaged(path: damaged, .malformedBlock(1))) {
+        #expect(throws: TrustAnchors.Failure.damaged(path: damaged, .malformedBlock(1))) {
             try system(["SSL_CERT_FILE": damaged])
         }
     }
 
     @Test func `An anchor that is there twice counts once, and what is no certificate not at all`() {
         let root = TestCertificate.root().certificate
-        #expect(AnchorIndex([root.der, root.der, [], [0x30, 0x00], Array(root.der.prefix(40))]).count == 1)
+        #expect(TrustAnchors.Index([root.der, root.der, [], [0x30, 0x00], Array(root.der.prefix(40))]).count == 1)
     }
 
     @Test func `Many threads share one store`() async throws {
         let scenes = (0..<8).map { number in TrustCase.chain(root: { $0.subject = "CN=Root \(number % 4)" }) }
-        let index = AnchorIndex(scenes.prefix(7).map { $0.anchors[0].certificate.der })
+        let index = TrustAnchors.Index(scenes.prefix(7).map { $0.anchors[0].certificate.der })
         let anchors = try TrustAnchors([], index)
         let verdicts = await withTaskGroup(of: (Int, Bool).self) { group in
             for round in 0..<64 { group.addTask { (round % 8, trusts(anchors, scenes[round % 8])) } }

@@ -77,7 +77,7 @@ import Testing
         let chain = PresentedChain(
             leaf: scene.leaf.certificate, others: scene.others.map(\.certificate), staple: scene.staple,
             keyExchange: scene.keyExchange)
-        let anchors = try TrustAnchors([], AnchorIndex(scene.anchors.map(\.certificate.der)))
+        let anchors = try TrustAnchors([], TrustAnchors.Index(scene.anchors.map(\.certificate.der)))
         let lists = scene.lists.isEmpty ? nil : try RevocationLists(files: scene.lists)
         let name = ServerName(scene.name)
         let evaluation = TrustEvaluation.of(

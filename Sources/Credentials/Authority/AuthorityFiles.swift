@@ -66,7 +66,7 @@ struct AuthorityFiles {
             // Another process may have been faster.
             let isFree = !SmallFile.exists(place.certificate) && !SmallFile.exists(place.key)
             guard replacing || isFree else { return }
-            if let old = try? SmallFile.read(place.certificate, limit: IdentityMaterial.limit) {
+            if let old = try? SmallFile.read(place.certificate, limit: Identity.Material.limit) {
                 try DurableFile.write(old.span, to: "\(directory)/ca.old.pem", mode: 0o644)
             }
             try key.withBytes { bytes throws(IOError) in try DurableFile.write(bytes, to: place.key, mode: 0o600) }
@@ -76,7 +76,7 @@ struct AuthorityFiles {
     }
 
     private func pem(of authority: CertificateAuthority) throws(AuthorityProblem) -> Secret {
-        do throws(IdentityError) {
+        do throws(Identity.Failure) {
             return try authority.identity.key.pem()
         } catch { throw .unusable(place, .identity(error)) }
     }
@@ -84,13 +84,13 @@ struct AuthorityFiles {
     private func content(of path: String) throws(AuthorityProblem) -> Secret {
         var bytes: [UInt8]
         do throws(FileError) {
-            bytes = try SmallFile.read(path, limit: IdentityMaterial.limit)
+            bytes = try SmallFile.read(path, limit: Identity.Material.limit)
         } catch {
             switch error {
             case .system(errno: ENOENT): throw .missing(path: path, place)
             case .system(let errno): throw .unreadable(path: path, cause: IOError.sentence(for: errno))
             case .tooLarge:
-                throw .unreadable(path: path, cause: "it is larger than \(IdentityMaterial.limit) bytes")
+                throw .unreadable(path: path, cause: "it is larger than \(Identity.Material.limit) bytes")
             }
         }
         guard !bytes.isEmpty else { throw .empty(path: path) }

@@ -55,12 +55,12 @@ public final class CAStore: Sendable {
     public func certificate(host: String, at now: WallTime) throws(AuthorityProblem) -> Certificate {
         try makeIfMissing(host: host, at: now)
         let content = try files.certificate()
-        do throws(CertificateError) {
-            let certificates = try content.withBytes { bytes throws(CertificateError) in
+        do throws(Certificate.Failure) {
+            let certificates = try content.withBytes { bytes throws(Certificate.Failure) in
                 try Certificate.all(inPEM: bytes)
             }
             guard let certificate = certificates.first(where: \.maySignCertificates) else {
-                throw CertificateError.none
+                throw Certificate.Failure.none
             }
             return certificate
         } catch { throw .unreadable(path: place.certificate, cause: "\(error)") }
@@ -83,7 +83,7 @@ public final class CAStore: Sendable {
             if let problem = known.problem { throw problem }
             return
         }
-        do throws(AuthorityError) {
+        do throws(CertificateAuthority.Failure) {
             let leaves = LeafCache(authority: try authority(contents, at: now))
             state.withLock { $0 = State(leaves: leaves, digest: digest, problem: nil) }
         } catch {
@@ -97,9 +97,9 @@ public final class CAStore: Sendable {
 
     private func authority(
         _ contents: AuthorityFiles.Contents, at now: WallTime
-    ) throws(AuthorityError) -> CertificateAuthority {
+    ) throws(CertificateAuthority.Failure) -> CertificateAuthority {
         let identity: Identity
-        do throws(IdentityError) {
+        do throws(Identity.Failure) {
             identity = try Identity(
                 certificate: .content(contents.certificate), key: .content(contents.key),
                 passphrase: contents.passphrase)
@@ -113,7 +113,7 @@ public final class CAStore: Sendable {
     }
 
     private func make(host: String, at now: WallTime) throws(AuthorityProblem) -> CertificateAuthority {
-        do throws(AuthorityError) {
+        do throws(CertificateAuthority.Failure) {
             return try CertificateAuthority.make(host: host, names: names, at: now)
         } catch { throw .unusable(place, error) }
     }
@@ -169,7 +169,7 @@ public enum AuthorityProblem: Error, Sendable, Hashable, CustomStringConvertible
     /// The key has too many permissions.
     case exposedKey(path: String)
     /// The content of the files cannot be used.
-    case unusable(CALocation, AuthorityError)
+    case unusable(CALocation, CertificateAuthority.Failure)
     /// The passphrase has no value.
     case passphrase(CredentialError)
     /// The CA could not be created.

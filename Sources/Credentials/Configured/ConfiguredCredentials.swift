@@ -468,7 +468,7 @@ extension ConfiguredCredentials {
     private func identity(
         _ certificate: Secret, _ key: Secret, of name: String
     ) throws(CredentialError) -> Identity {
-        do throws(IdentityError) {
+        do throws(Identity.Failure) {
             return try Identity(certificate: .content(certificate), key: .content(key))
         } catch { throw .identity(credential: name, source: "the output of its helper", error) }
     }

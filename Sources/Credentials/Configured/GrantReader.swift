@@ -81,7 +81,7 @@ final class GrantReader: Sendable {
         _ path: String, passphrase: ValueSource?, for credential: String, as use: KeyUse
     ) throws(CredentialError) -> KeySigner {
         let name = ExactText("\(use) \(credential)")
-        let pem = try values.file(path, limit: IdentityMaterial.limit, for: credential)
+        let pem = try values.file(path, limit: Identity.Material.limit, for: credential)
         let secret = try values.secret(ofOptional: passphrase, for: credential)
         let digest = pem.withBytes { MessageDigest.digest(.sha256, of: $0).prefix128 }
         if let known = keys.withLock({ $0[name] }), known.digest == digest { return known.key }

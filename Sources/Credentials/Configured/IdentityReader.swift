@@ -15,15 +15,15 @@ final class IdentityReader: Sendable {
     private struct Reading {
         /// The digest of all that was read.
         let digest: UInt128
-        let outcome: Result<Identity, IdentityError>
+        let outcome: Result<Identity, Identity.Failure>
     }
 
     init(_ values: ValueReader) { self.values = values }
 
     func identity(_ source: CredentialSource.Identity, for credential: String) throws(CredentialError) -> Identity {
         let passphrase = try values.secret(ofOptional: source.passphrase, for: credential)
-        let certificate: IdentityMaterial
-        var key: IdentityMaterial?
+        let certificate: Identity.Material
+        var key: Identity.Material?
         switch source {
         case .pem(let path, let keyPath, _):
             certificate = try content(of: path, for: credential)
@@ -31,23 +31,23 @@ final class IdentityReader: Sendable {
         case .pkcs12(let path, _): certificate = try content(of: path, for: credential)
         case .pkcs11(let uri, _): certificate = .token(uri: uri)
         }
-        do throws(IdentityError) {
+        do throws(Identity.Failure) {
             return try reading(of: certificate, key, passphrase, for: credential).outcome.get()
         } catch { throw .identity(credential: credential, source: source.words, error) }
     }
 
-    private func content(of path: String, for credential: String) throws(CredentialError) -> IdentityMaterial {
-        .content(try values.file(path, limit: IdentityMaterial.limit, for: credential))
+    private func content(of path: String, for credential: String) throws(CredentialError) -> Identity.Material {
+        .content(try values.file(path, limit: Identity.Material.limit, for: credential))
     }
 
     private func reading(
-        of certificate: IdentityMaterial, _ key: IdentityMaterial?, _ passphrase: Secret?,
+        of certificate: Identity.Material, _ key: Identity.Material?, _ passphrase: Secret?,
         for credential: String
     ) -> Reading {
         let digest = Self.digest(certificate, key, passphrase)
         if let last = readings.withLock({ $0[ExactText(credential)] }), last.digest == digest { return last }
-        let outcome: Result<Identity, IdentityError>
-        do throws(IdentityError) {
+        let outcome: Result<Identity, Identity.Failure>
+        do throws(Identity.Failure) {
             outcome = .success(try Identity(certificate: certificate, key: key, passphrase: passphrase))
         } catch { outcome = .failure(error) }
         let reading = Reading(digest: digest, outcome: outcome)
@@ -57,7 +57,7 @@ final class IdentityReader: Sendable {
 
     /// A digest to compare inputs without keeping them.
     private static func digest(
-        _ certificate: IdentityMaterial, _ key: IdentityMaterial?, _ passphrase: Secret?
+        _ certificate: Identity.Material, _ key: Identity.Material?, _ passphrase: Secret?
     ) -> UInt128 {
         var message = MessageDigest(.sha256)
         for part in [certificate, key] {

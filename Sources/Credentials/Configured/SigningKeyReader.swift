@@ -70,7 +70,7 @@ struct SigningKeyReader {
     private func privateKey(
         _ path: String, _ passphrase: ValueSource?, for credential: String
     ) throws(CredentialError) -> PrivateKey {
-        let pem = try values.file(path, limit: IdentityMaterial.limit, for: credential)
+        let pem = try values.file(path, limit: Identity.Material.limit, for: credential)
         let secret = try values.secret(ofOptional: passphrase, for: credential)
         return try values.privateKey(pem, at: path, secret, for: credential)
     }

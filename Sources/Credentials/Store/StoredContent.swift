@@ -80,7 +80,7 @@ extension Credential {
 
 extension Identity {
     /// The certificates and the key, as a text from which an identity can be read.
-    fileprivate func pem() throws(IdentityError) -> Secret {
+    fileprivate func pem() throws(Failure) -> Secret {
         let key = try key.pem()
         let certificates = ([leaf] + intermediates).map(\.pem).joined()
         var text: [UInt8] = []

@@ -61,8 +61,8 @@ struct ValueReader: Sendable {
     func privateKey(
         _ pem: Secret, at path: String, _ passphrase: Secret?, for credential: String
     ) throws(CredentialError) -> PrivateKey {
-        do throws(IdentityError) {
-            return try pem.withBytes { bytes throws(IdentityError) in
+        do throws(Identity.Failure) {
+            return try pem.withBytes { bytes throws(Identity.Failure) in
                 try PrivateKey(pem: bytes, passphrase: passphrase)
             }
         } catch { throw .identity(credential: credential, source: path, error) }
@@ -120,7 +120,7 @@ public enum CredentialError: Error, Sendable, Hashable, CustomStringConvertible 
     /// A program that gives it was not run yet.
     case notRead(credential: String)
     /// The content is not a certificate with its key.
-    case identity(credential: String, source: String, IdentityError)
+    case identity(credential: String, source: String, Identity.Failure)
 
     /// Whether a program gives the credential.
     public var isOfProgram: Bool {

@@ -46,11 +46,11 @@ public final class ListenerIdentity: Sendable {
         let domains = settings.clients?.domains ?? []
         let paths = settings.clients.map { [$0.authorities].compactMap(\.self) } ?? []
         return try FileBacked(paths + domains.map(\.authorities)) { contents in
-            let clients: ServerTLSSettings.ClientCertificates =
+            let clients: ServerTLSContext.Settings.ClientCertificates =
                 domains.isEmpty
                 ? try contents.first.map(request) ?? .notRequested
                 : try request(from: contents, of: domains.map(\.name))
-            return try ServerTLSContext(ServerTLSSettings(clientCertificates: clients))
+            return try ServerTLSContext(ServerTLSContext.Settings(clientCertificates: clients))
         }
     }
 
@@ -74,7 +74,7 @@ public final class ListenerIdentity: Sendable {
     /// - Returns: the problems with files that cannot be used.
     public func refresh() -> [FileProblem] { [identities.refresh(), contexts.refresh()].compactMap { $0 } }
 
-    private static func request(from authorities: Secret) throws -> ServerTLSSettings.ClientCertificates {
+    private static func request(from authorities: Secret) throws -> ServerTLSContext.Settings.ClientCertificates {
         let anchors = try TrustAnchors(only: try authorities.withBytes { try Certificate.all(in: $0) })
         return .requested(issuers: anchors.certificates.compactMap(\.subject)) { chain in
             anchors.vouch(forClient: chain, at: SystemClock.wallTime)
@@ -86,7 +86,7 @@ public final class ListenerIdentity: Sendable {
     ///   - domains: their names. The certificates of one say nothing about the workloads of another.
     private static func request(
         from authorities: [Secret], of domains: [String]
-    ) throws -> ServerTLSSettings.ClientCertificates {
+    ) throws -> ServerTLSContext.Settings.ClientCertificates {
         var anchors: [String: TrustAnchors] = [:]
         for (domain, file) in zip(domains, authorities) {
             anchors[domain] = try TrustAnchors(only: try file.withBytes { try Certificate.all(in: $0) })

@@ -140,14 +140,14 @@ struct Interception {
     private func secure(as identity: InterceptionIdentity) async throws(ExchangeFailure) -> InterceptedTunnel {
         let expected = expectedNames
         var failure: Refusal?
-        var trouble: AuthorityError?
+        var trouble: CertificateAuthority.Failure?
         do throws(HandshakeError) {
             try await downstream.accept(
                 as: identity.context, after: exchange.inbound, within: exchange.policy.timeouts.head,
                 offersHTTP2: offersHTTP2
             ) { wanted in
                 let name = wanted.map { ServerName($0) } ?? expected[0]
-                do throws(AuthorityError) {
+                do throws(CertificateAuthority.Failure) {
                     if !expected.contains(name) || identity.hasLeaf(for: name) {
                         return try await identity.leaf(for: name, like: nil)
                     }

@@ -20,7 +20,7 @@ public final class InterceptionIdentity: Sendable {
 
     /// Returns the leaf for a name; issues it off the loop if needed.
     /// - Parameter origin: the origin's certificate, if it was accepted.
-    func leaf(for name: ServerName, like origin: Certificate?) async throws(AuthorityError) -> Identity {
+    func leaf(for name: ServerName, like origin: Certificate?) async throws(CertificateAuthority.Failure) -> Identity {
         guard let leaves = authority.leaves else { throw .identity(.noCertificate) }
         return try await leaves.leaf(for: name, like: origin, at: Self.now) { minting in
             BlockingPool.shared.submit(minting)

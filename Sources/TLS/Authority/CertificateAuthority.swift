@@ -21,14 +21,14 @@ public final class CertificateAuthority: Sendable {
     /// Takes a CA that a user made, or that an earlier run of the proxy made.
     ///
     /// - Parameter now: a CA that is not valid at that time is refused.
-    public init(_ identity: Identity, at now: WallTime) throws(AuthorityError) {
+    public init(_ identity: Identity, at now: WallTime) throws(Failure) {
         guard identity.leaf.maySignCertificates else { throw .mayNotSign }
         guard identity.leaf.notAfter > now else { throw .expired }
         guard identity.leaf.notBefore <= now else { throw .notYetValid }
         self.identity = identity
         keyIdentifier = identity.leaf.keyIdentifier
         intermediates = identity.leaf.isItsOwnIssuer ? [] : [identity.leaf] + identity.intermediates
-        do throws(IdentityError) {
+        do throws(Identity.Failure) {
             leafKey = try .generate()
             leafKeyIdentifier = try leafKey.identifier()
         } catch { throw .identity(error) }
@@ -41,12 +41,12 @@ public final class CertificateAuthority: Sendable {
     ///   people. If it has expired, and that was forgiven, it does not shorten the leaf.
     public func mint(
         for name: ServerName, like origin: Certificate? = nil, at now: WallTime
-    ) throws(AuthorityError) -> Identity {
+    ) throws(Failure) -> Identity {
         guard name.isFitForCertificates else { throw .unusableName(name) }
         var notAfter = min(now + Self.leafLifetime, identity.leaf.notAfter)
         if let origin, origin.notAfter > now { notAfter = min(notAfter, origin.notAfter) }
         let subject = subject(for: name, like: origin)
-        let draft = CertificateDraft(
+        let draft = Certificate.Draft(
             subject: subject, issuer: identity.leaf, publicKey: leafKey,
             notBefore: max(now - Self.clockSkew, identity.leaf.notBefore), notAfter: notAfter,
             extensions: [
@@ -61,12 +61,12 @@ public final class CertificateAuthority: Sendable {
 
     /// The subject of a leaf. An address gets no common name: without a DNS name in the certificate, OpenSSL and GnuTLS
     /// treat a common name as one, and check it against the name constraints.
-    private func subject(for name: ServerName, like origin: Certificate?) -> CertificateDraft.Subject {
+    private func subject(for name: ServerName, like origin: Certificate?) -> Certificate.Draft.Subject {
         switch name {
         case .address, .workload: return .organization("\(name)")
         case .host(let host):
             let text = origin?.commonName ?? host
-            return text.utf8.count <= CertificateDraft.nameLimit ? .commonName(text) : .none
+            return text.utf8.count <= Certificate.Draft.nameLimit ? .commonName(text) : .none
         }
     }
 
@@ -81,29 +81,29 @@ public final class CertificateAuthority: Sendable {
     ///   - names: the only names that the CA may issue certificates for; empty: no constraint.
     public static func make(
         host: String, names: [NameConstraint] = [], at now: WallTime
-    ) throws(AuthorityError) -> CertificateAuthority {
+    ) throws(Failure) -> CertificateAuthority {
         try CertificateAuthority(selfSigned(host: host, names: names, at: now), at: now)
     }
 
     /// Whether the CA is constrained to exactly these names.
     public func speaks(for names: [NameConstraint]) -> Bool {
         identity.leaf.content(of: NID_name_constraints)
-            == (names.isEmpty ? nil : CertificateExtension.nameConstraints(names).content)
+            == (names.isEmpty ? nil : Certificate.Extension.nameConstraints(names).content)
     }
 
     private static func selfSigned(
         host: String, names: [NameConstraint], at now: WallTime
-    ) throws(AuthorityError) -> Identity {
-        do throws(IdentityError) {
+    ) throws(Failure) -> Identity {
+        do throws(Identity.Failure) {
             let key = try PrivateKey.generate()
             let identifier = try key.identifier()
-            var extensions: [CertificateExtension] = [
+            var extensions: [Certificate.Extension] = [
                 .basicConstraints(isAuthority: true), .keyUsage([.keyCertSign, .cRLSign]), .serverAuthentication,
                 .subjectKeyIdentifier(identifier),
             ]
             if !names.isEmpty { extensions.append(.nameConstraints(names)) }
-            let draft = CertificateDraft(
-                subject: .commonName(commonName(host: host, day: CertificateTime.date(now), identifier: identifier)),
+            let draft = Certificate.Draft(
+                subject: .commonName(commonName(host: host, day: Certificate.Time.date(now), identifier: identifier)),
                 issuer: nil,
                 publicKey: key,
                 notBefore: now - clockSkew, notAfter: now + lifetime, extensions: extensions)
@@ -120,34 +120,36 @@ public final class CertificateAuthority: Sendable {
         }.joined()
         let (start, end) = ("attache on ", " \(day) \(digits)")
         let printable = host.unicodeScalars.filter { $0.isASCII && $0.value > 0x20 && $0.value < 0x7F }
-        let room = CertificateDraft.nameLimit - start.utf8.count - end.utf8.count
+        let room = Certificate.Draft.nameLimit - start.utf8.count - end.utf8.count
         return start + String(String.UnicodeScalarView(printable)).prefix(max(0, room)) + end
     }
 }
 
-/// The reason why a CA cannot be used, or cannot issue a certificate for a name.
-public enum AuthorityError: Error, Sendable, Hashable, CustomStringConvertible {
-    case identity(IdentityError)
-    /// The CA's basic constraints or key usage do not allow it to sign certificates.
-    case mayNotSign
-    case expired
-    case notYetValid
-    /// The CA's name constraints exclude the name.
-    case outOfBounds(ServerName)
-    /// No certificate can be issued for the name.
-    case unusableName(ServerName)
-    /// OpenSSL has no memory.
-    case outOfMemory
+extension CertificateAuthority {
+    /// The reason why a CA cannot be used, or cannot issue a certificate for a name.
+    public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
+        case identity(Identity.Failure)
+        /// The CA's basic constraints or key usage do not allow it to sign certificates.
+        case mayNotSign
+        case expired
+        case notYetValid
+        /// The CA's name constraints exclude the name.
+        case outOfBounds(ServerName)
+        /// No certificate can be issued for the name.
+        case unusableName(ServerName)
+        /// OpenSSL has no memory.
+        case outOfMemory
 
-    public var description: String {
-        switch self {
-        case .identity(let error): "\(error)"
-        case .mayNotSign: "the certificate is not an authority's: it may not sign others"
-        case .expired: "the CA certificate has expired: run 'attache authority renew'"
-        case .notYetValid: "the CA certificate is not valid yet"
-        case .outOfBounds(let name): "the CA's name constraints do not allow \(name)"
-        case .unusableName(let name): "no certificate can be made for the name '\(name)'"
-        case .outOfMemory: "OpenSSL has no memory left"
+        public var description: String {
+            switch self {
+            case .identity(let error): "\(error)"
+            case .mayNotSign: "the certificate is not an authority's: it may not sign others"
+            case .expired: "the CA certificate has expired: run 'attache authority renew'"
+            case .notYetValid: "the CA certificate is not valid yet"
+            case .outOfBounds(let name): "the CA's name constraints do not allow \(name)"
+            case .unusableName(let name): "no certificate can be made for the name '\(name)'"
+            case .outOfMemory: "OpenSSL has no memory left"
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The cache starts no threads. It passes each issuing to the caller, as a closure to be run outside the loop.
 public final class LeafCache: Sendable {
-    public typealias Outcome = Result<Identity, AuthorityError>
+    public typealias Outcome = Result<Identity, CertificateAuthority.Failure>
     /// Runs the issuing of a certificate soon, on another thread.
     public typealias Runner = (_ minting: @escaping @Sendable () -> Void) -> Void
 
@@ -26,7 +26,7 @@ public final class LeafCache: Sendable {
     ///   - run: gets the issuing, if it is not already in progress.
     public func leaf(
         for name: ServerName, like origin: Certificate? = nil, at now: WallTime, running run: Runner
-    ) async throws(AuthorityError) -> Identity {
+    ) async throws(CertificateAuthority.Failure) -> Identity {
         switch state.withLock({ $0.find(name, at: now) }) {
         case .found(let identity): return identity
         case .aging(let identity):
@@ -58,7 +58,7 @@ public final class LeafCache: Sendable {
     private func minting(_ name: ServerName, _ origin: Certificate?, _ now: WallTime) -> @Sendable () -> Void {
         { [self] in
             let outcome: Outcome
-            do throws(AuthorityError) {
+            do throws(CertificateAuthority.Failure) {
                 outcome = .success(try authority.mint(for: name, like: origin, at: now))
             } catch { outcome = .failure(error) }
             let waiting = state.withLock { $0.finish(name, outcome, at: now) }

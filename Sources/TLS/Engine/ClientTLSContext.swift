@@ -4,13 +4,13 @@ import Synchronization
 
 /// The common part of all client connections with equal settings. Created once and never changed.
 public final class ClientTLSContext: Sendable {
-    public let settings: ClientTLSSettings
+    public let settings: Settings
     let context: LibraryObject
 
-    private static let known = Mutex<[ClientTLSSettings: ClientTLSContext]>([:])
+    private static let known = Mutex<[Settings: ClientTLSContext]>([:])
 
     /// The context for these settings; one object for as long as the process runs.
-    public static func shared(for settings: ClientTLSSettings) throws(TLSError) -> ClientTLSContext {
+    public static func shared(for settings: Settings) throws(TLSError) -> ClientTLSContext {
         if let context = known.withLock({ $0[settings] }) { return context }
         let made = try ClientTLSContext(settings)
         return known.withLock { contexts in
@@ -20,7 +20,7 @@ public final class ClientTLSContext: Sendable {
         }
     }
 
-    init(_ settings: ClientTLSSettings) throws(TLSError) {
+    init(_ settings: Settings) throws(TLSError) {
         self.settings = settings
         context = try TLSContext.make(TLS_client_method())
         let handle = context.pointer
@@ -59,24 +59,26 @@ public final class ClientTLSContext: Sendable {
     }
 }
 
-/// The versions and protocols that connections to servers may use. Connections with equal settings share a context.
-public struct ClientTLSSettings: Sendable, Hashable {
-    public var minimum: TLSVersion
-    public var maximum: TLSVersion
-    /// The protocols offered by ALPN (RFC 7301), the preferred first; empty offers nothing.
-    public var applicationProtocols: [String]
+extension ClientTLSContext {
+    /// The versions and protocols that connections to servers may use. Connections with equal settings share a context.
+    public struct Settings: Sendable, Hashable {
+        public var minimum: TLSVersion
+        public var maximum: TLSVersion
+        /// The protocols offered by ALPN (RFC 7301), the preferred first; empty offers nothing.
+        public var applicationProtocols: [String]
 
-    public init(
-        minimum: TLSVersion = .v12, maximum: TLSVersion = .v13, applicationProtocols: [String] = ["http/1.1"]
-    ) {
-        self.minimum = minimum
-        self.maximum = max(minimum, maximum)
-        self.applicationProtocols = applicationProtocols
+        public init(
+            minimum: TLSVersion = .v12, maximum: TLSVersion = .v13, applicationProtocols: [String] = ["http/1.1"]
+        ) {
+            self.minimum = minimum
+            self.maximum = max(minimum, maximum)
+            self.applicationProtocols = applicationProtocols
+        }
+
+        /// Whether a version before 1.2 is allowed. A server of that age also needs old ciphers, short keys, SHA-1 in
+        /// handshakes, and no secure renegotiation (RFC 5746).
+        var isLegacy: Bool { minimum < .v12 }
+
+        var cipherList: String { isLegacy ? "ALL:!aNULL:!eNULL:@SECLEVEL=0" : "DEFAULT:!PSK:!SRP:@SECLEVEL=2" }
     }
-
-    /// Whether a version before 1.2 is allowed. A server of that age also needs old ciphers, short keys, SHA-1 in
-    /// handshakes, and no secure renegotiation (RFC 5746).
-    var isLegacy: Bool { minimum < .v12 }
-
-    var cipherList: String { isLegacy ? "ALL:!aNULL:!eNULL:@SECLEVEL=0" : "DEFAULT:!PSK:!SRP:@SECLEVEL=2" }
 }

@@ -16,7 +16,7 @@ final class RecordPort {
 
     private let transport: any RecordTransport
     /// The client's role, which forbids sending while it judges the server's certificate.
-    private let client: ClientRole?
+    private let client: TLSConnection.ClientRole?
     /// The bytes read from the transport before the connection existed.
     private var earlier: ByteBuffer?
     private var outbound: ByteBuffer?
@@ -31,7 +31,7 @@ final class RecordPort {
     /// The result of a BIO that moved no bytes.
     static let nothing: Int32 = -1
 
-    init(_ transport: any RecordTransport, client: ClientRole?, after earlier: ByteBuffer?) {
+    init(_ transport: any RecordTransport, client: TLSConnection.ClientRole?, after earlier: ByteBuffer?) {
         self.transport = transport
         self.client = client
         if let earlier, !earlier.isEmpty {

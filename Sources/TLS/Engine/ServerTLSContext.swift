@@ -8,7 +8,7 @@ import Synchronization
 /// The common part of all client connections to one listener, or of all intercepted ones. It includes the keys of their
 /// tickets, so that a client can resume its session. Only the keys change.
 public final class ServerTLSContext: Sendable {
-    public let settings: ServerTLSSettings
+    public let settings: Settings
     let context: LibraryObject
     let tickets: Mutex<TicketKeys>
     /// The clock.
@@ -19,11 +19,11 @@ public final class ServerTLSContext: Sendable {
     private static let ciphers =
         "ECDHE+AESGCM+AES128:ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:ECDHE+AES:RSA+AESGCM:RSA+AES:!PSK:!SRP:@SECLEVEL=2"
 
-    public convenience init(_ settings: ServerTLSSettings = ServerTLSSettings()) throws(TLSError) {
+    public convenience init(_ settings: Settings = Settings()) throws(TLSError) {
         try self.init(settings, now: { WallTime(seconds: time(nil)) })
     }
 
-    init(_ settings: ServerTLSSettings, now: @escaping @Sendable () -> WallTime) throws(TLSError) {
+    init(_ settings: Settings, now: @escaping @Sendable () -> WallTime) throws(TLSError) {
         self.settings = settings
         self.now = now
         do { tickets = Mutex(try TicketKeys(lifetime: Self.lifetime, at: now())) } catch {
@@ -152,27 +152,29 @@ public final class ServerTLSContext: Sendable {
     }
 }
 
-/// The versions and protocols that a client's connection may use.
-public struct ServerTLSSettings: Sendable {
-    public enum ClientCertificates: Sendable {
-        case notRequested
-        /// A client may show a certificate. The issuers are a hint for it. `isTrusted` judges the certificate, in the
-        /// handshake and on the loop; false fails the handshake.
-        case requested(issuers: [DistinguishedName], isTrusted: @Sendable (PresentedChain) -> Bool)
-    }
+extension ServerTLSContext {
+    /// The versions and protocols that a client's connection may use.
+    public struct Settings: Sendable {
+        public enum ClientCertificates: Sendable {
+            case notRequested
+            /// A client may show a certificate. The issuers are a hint for it. `isTrusted` judges the certificate, in
+            /// the handshake and on the loop; false fails the handshake.
+            case requested(issuers: [DistinguishedName], isTrusted: @Sendable (PresentedChain) -> Bool)
+        }
 
-    public var minimum: TLSVersion
-    /// The protocols accepted by ALPN, the preferred first. A client that offers only others is refused (RFC 7301
-    /// section 3.2).
-    public var applicationProtocols: [String]
-    public var clientCertificates: ClientCertificates
+        public var minimum: TLSVersion
+        /// The protocols accepted by ALPN, the preferred first. A client that offers only others is refused (RFC 7301
+        /// section 3.2).
+        public var applicationProtocols: [String]
+        public var clientCertificates: ClientCertificates
 
-    public init(
-        minimum: TLSVersion = .v12, applicationProtocols: [String] = ["http/1.1"],
-        clientCertificates: ClientCertificates = .notRequested
-    ) {
-        self.minimum = minimum
-        self.applicationProtocols = applicationProtocols
-        self.clientCertificates = clientCertificates
+        public init(
+            minimum: TLSVersion = .v12, applicationProtocols: [String] = ["http/1.1"],
+            clientCertificates: ClientCertificates = .notRequested
+        ) {
+            self.minimum = minimum
+            self.applicationProtocols = applicationProtocols
+            self.clientCertificates = clientCertificates
+        }
     }
 }

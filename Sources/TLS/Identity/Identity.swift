@@ -12,7 +12,7 @@ public final class Identity: Sendable {
     public let fingerprint: UInt128
 
     /// - Parameter certificates: in any order; the leaf is the first that belongs to the key.
-    public convenience init(_ certificates: [Certificate], key: PrivateKey) throws(IdentityError) {
+    public convenience init(_ certificates: [Certificate], key: PrivateKey) throws(Failure) {
         guard !certificates.isEmpty else { throw .noCertificate }
         guard let leaf = certificates.first(where: { $0.belongs(to: key) }) else { throw .keyMismatch }
         self.init(leaf: leaf, intermediates: Identity.CertificateOrder.issuers(of: leaf, among: certificates), key: key)
@@ -35,12 +35,12 @@ public final class Identity: Sendable {
     ///   - key: the source of the key; nil: the same as the certificate's.
     ///   - passphrase: the passphrase of the key or of the PKCS#12 file, or the PIN of the token.
     public convenience init(
-        certificate: IdentityMaterial, key: IdentityMaterial? = nil, passphrase: Secret? = nil
-    ) throws(IdentityError) {
-        let first = try IdentityContents(certificate, passphrase: passphrase, wantsKey: key == nil)
+        certificate: Material, key: Material? = nil, passphrase: Secret? = nil
+    ) throws(Failure) {
+        let first = try Contents(certificate, passphrase: passphrase, wantsKey: key == nil)
         guard !first.certificates.isEmpty else { throw .noCertificate }
-        let second = try key.map { key throws(IdentityError) in
-            try IdentityContents(key, passphrase: passphrase, wantsKey: true)
+        let second = try key.map { key throws(Failure) in
+            try Contents(key, passphrase: passphrase, wantsKey: true)
         }
         guard let key = second?.key ?? first.key else { throw .noKey }
         try self.init(first.certificates + (second?.certificates ?? []), key: key)
@@ -83,63 +83,66 @@ extension Certificate {
     }
 }
 
-/// The reason why a certificate and a key cannot be used. Each is a sentence that reads well after the names of the
-/// credential and the file. None shows any part of the key.
-public enum IdentityError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The certificate's file is neither PEM nor PKCS#12, or is damaged.
-    case noCertificate
-    /// The certificate with this number, from 1, is damaged.
-    case damagedCertificate(Int)
-    case noKey
-    /// The file contains a key that OpenSSL cannot read.
-    case unreadableKey
-    /// The file contains a key of another kind than the one in these words.
-    case wrongKind(wanted: String)
-    case keyMismatch
-    case passphraseMissing
-    case wrongPassphrase
-    /// The file uses an algorithm of OpenSSL's legacy provider, which is not installed.
-    case legacyProviderMissing
-    case tooLarge(limit: Int)
-    case noTokenProvider
-    case unreadableToken
-    /// The token was opened, and has no object with the URI's name.
-    case noSuchObject
-    case noSuchToken
-    /// The token wants a PIN, and none is given.
-    case pinMissing
-    case wrongPIN
-    case lockedPIN
-    /// Out of memory. Neither the peer's fault nor the file's.
-    case outOfMemory
+extension Identity {
+    /// The reason why a certificate and a key cannot be used. Each is a sentence that reads well after the names of the
+    /// credential and the file. None shows any part of the key.
+    public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The certificate's file is neither PEM nor PKCS#12, or is damaged.
+        case noCertificate
+        /// The certificate with this number, from 1, is damaged.
+        case damagedCertificate(Int)
+        case noKey
+        /// The file contains a key that OpenSSL cannot read.
+        case unreadableKey
+        /// The file contains a key of another kind than the one in these words.
+        case wrongKind(wanted: String)
+        case keyMismatch
+        case passphraseMissing
+        case wrongPassphrase
+        /// The file uses an algorithm of OpenSSL's legacy provider, which is not installed.
+        case legacyProviderMissing
+        case tooLarge(limit: Int)
+        case noTokenProvider
+        case unreadableToken
+        /// The token was opened, and has no object with the URI's name.
+        case noSuchObject
+        case noSuchToken
+        /// The token wants a PIN, and none is given.
+        case pinMissing
+        case wrongPIN
+        case lockedPIN
+        /// Out of memory. Neither the peer's fault nor the file's.
+        case outOfMemory
 
-    public var description: String {
-        switch self {
-        case .noCertificate: "there is no certificate in it that can be read"
-        case .damagedCertificate(let number): "certificate \(number) in it is damaged"
-        case .noKey: "there is no private key, neither with the certificate nor in a file of its own"
-        case .unreadableKey: "the private key cannot be read: it is damaged, or of a kind that OpenSSL does not know"
-        case .wrongKind(let wanted): "the private key is not \(wanted)"
-        case .keyMismatch: "the private key does not belong to the certificate"
-        case .passphraseMissing: "the private key is encrypted, and no passphrase is given"
-        case .wrongPassphrase: "the passphrase does not open the private key"
-        case .legacyProviderMissing:
-            "it is encrypted with an old algorithm, and OpenSSL's legacy provider is not installed: "
-                + "install it, or encrypt the key again"
-        case .tooLarge(let limit): "it is larger than \(limit) bytes"
-        case .noTokenProvider:
-            "OpenSSL has no PKCS#11: install its provider (pkcs11-provider) or, for Debian 12, its engine "
-                + "(libengine-pkcs11-openssl)"
-        case .noSuchObject:
-            "the token has no such object: list what it has with `pkcs11-tool --login --list-objects`, and write that label "
-                + "or id"
-        case .noSuchToken: "there is no such token: list those that are there with `p11tool --list-tokens`"
-        case .pinMissing: "the token wants a PIN: add 'passphrase'"
-        case .wrongPIN:
-            "the token refuses the PIN: correct 'passphrase' first, since a token locks after a few wrong ones"
-        case .lockedPIN: "the token has locked its PIN: unlock it with the token's own tool"
-        case .unreadableToken: "the token has no such object, or does not give it away with this PIN"
-        case .outOfMemory: "OpenSSL has no memory left"
+        public var description: String {
+            switch self {
+            case .noCertificate: "there is no certificate in it that can be read"
+            case .damagedCertificate(let number): "certificate \(number) in it is damaged"
+            case .noKey: "there is no private key, neither with the certificate nor in a file of its own"
+            case .unreadableKey:
+                "the private key cannot be read: it is damaged, or of a kind that OpenSSL does not know"
+            case .wrongKind(let wanted): "the private key is not \(wanted)"
+            case .keyMismatch: "the private key does not belong to the certificate"
+            case .passphraseMissing: "the private key is encrypted, and no passphrase is given"
+            case .wrongPassphrase: "the passphrase does not open the private key"
+            case .legacyProviderMissing:
+                "it is encrypted with an old algorithm, and OpenSSL's legacy provider is not installed: "
+                    + "install it, or encrypt the key again"
+            case .tooLarge(let limit): "it is larger than \(limit) bytes"
+            case .noTokenProvider:
+                "OpenSSL has no PKCS#11: install its provider (pkcs11-provider) or, for Debian 12, its engine "
+                    + "(libengine-pkcs11-openssl)"
+            case .noSuchObject:
+                "the token has no such object: list what it has with `pkcs11-tool --login --list-objects`, and write that label "
+                    + "or id"
+            case .noSuchToken: "there is no such token: list those that are there with `p11tool --list-tokens`"
+            case .pinMissing: "the token wants a PIN: add 'passphrase'"
+            case .wrongPIN:
+                "the token refuses the PIN: correct 'passphrase' first, since a token locks after a few wrong ones"
+            case .lockedPIN: "the token has locked its PIN: unlock it with the token's own tool"
+            case .unreadableToken: "the token has no such object, or does not give it away with this PIN"
+            case .outOfMemory: "OpenSSL has no memory left"
+            }
         }
     }
 }

@@ -4,7 +4,9 @@ import COpenSSL
 /// ago. It is a library context of its own, so that the rest of the process cannot use those algorithms.
 enum LegacyLibrary {
     /// Lends an `OSSL_LIB_CTX`. No object made in it may leave `body`.
-    static func lend<Result>(to body: (OpaquePointer) throws(IdentityError) -> Result) throws(IdentityError) -> Result {
+    static func lend<Result>(to body: (OpaquePointer) throws(Identity.Failure) -> Result) throws(Identity.Failure)
+        -> Result
+    {
         guard let library = OSSL_LIB_CTX_new() else { throw .outOfMemory }
         defer { OSSL_LIB_CTX_free(library) }
         guard let legacy = OSSL_PROVIDER_load(library, "legacy") else { throw .legacyProviderMissing }

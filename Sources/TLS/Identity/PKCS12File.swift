@@ -4,25 +4,25 @@ import Crypto
 /// Reads PKCS#12 (RFC 7292): a certificate, its key and the certificates above it in one encrypted file.
 enum PKCS12File {
     /// - Parameter passphrase: nil is tried as no passphrase and as an empty one.
-    static func read(_ bytes: Span<UInt8>, passphrase: Secret?) throws(IdentityError) -> IdentityContents {
+    static func read(_ bytes: Span<UInt8>, passphrase: Secret?) throws(Identity.Failure) -> Identity.Contents {
         switch read(bytes, passphrase, in: nil) {
         case .read(let contents): return contents
         case .malformed: throw .noCertificate
         case .locked: throw passphrase == nil ? .passphraseMissing : .wrongPassphrase
         case .unknownAlgorithm: break
         }
-        let (certificates, pem) = try LegacyLibrary.lend { library throws(IdentityError) in
+        let (certificates, pem) = try LegacyLibrary.lend { library throws(Identity.Failure) in
             guard case .read(let contents) = read(bytes, passphrase, in: library) else {
-                throw IdentityError.wrongPassphrase
+                throw Identity.Failure.wrongPassphrase
             }
             return (contents.certificates, try contents.key?.pem())
         }
-        let key = try pem.map { pem throws(IdentityError) in try PrivateKey(unencrypted: pem) }
-        return IdentityContents(certificates: certificates, key: key)
+        let key = try pem.map { pem throws(Identity.Failure) in try PrivateKey(unencrypted: pem) }
+        return Identity.Contents(certificates: certificates, key: key)
     }
 
     private enum Reading {
-        case read(IdentityContents)
+        case read(Identity.Contents)
         case malformed
         case locked
         case unknownAlgorithm
@@ -44,7 +44,7 @@ enum PKCS12File {
         defer { release(leaf, others) }
         let certificates = [leaf] + PathVerification.Stack.objects(in: others)
         return .read(
-            IdentityContents(
+            Identity.Contents(
                 certificates: certificates.compactMap { $0 }.compactMap(Certificate.init(copying:)),
                 key: key.map(PrivateKey.init(takingOwnership:))))
     }

@@ -15,7 +15,7 @@ public final class PrivateKey: Sendable {
     var handle: OpaquePointer { object.pointer }
 
     /// Generates a key for ECDSA with P-256, in some 20 microseconds.
-    public static func generate() throws(IdentityError) -> PrivateKey {
+    public static func generate() throws(Identity.Failure) -> PrivateKey {
         ERR_clear_error()
         guard let key = attache_generate_p256() else { throw .outOfMemory }
         return PrivateKey(takingOwnership: key)
@@ -25,7 +25,7 @@ public final class PrivateKey: Sendable {
     ///
     /// A passphrase that is not needed is ignored. The legacy provider is used only here: the resulting key belongs to
     /// the default library.
-    public convenience init(pem: Span<UInt8>, passphrase: Secret? = nil) throws(IdentityError) {
+    public convenience init(pem: Span<UInt8>, passphrase: Secret? = nil) throws(Identity.Failure) {
         guard Self.isPresent(in: pem) else { throw .noKey }
         var prompt = TokenObjects.Prompt(passphrase)
         if let key = Self.read(pem, &prompt, in: nil) {
@@ -35,22 +35,22 @@ public final class PrivateKey: Sendable {
         guard prompt.wasAsked, passphrase != nil, LegacyLibrary.isWanted() else {
             throw prompt.failure(otherwise: .unreadableKey)
         }
-        let pem = try LegacyLibrary.lend { library throws(IdentityError) in
-            guard let key = Self.read(pem, &prompt, in: library) else { throw IdentityError.wrongPassphrase }
+        let pem = try LegacyLibrary.lend { library throws(Identity.Failure) in
+            guard let key = Self.read(pem, &prompt, in: library) else { throw Identity.Failure.wrongPassphrase }
             return try PrivateKey(takingOwnership: key).pem()
         }
         try self.init(unencrypted: pem)
     }
 
     /// Reads the text of `pem()`, perhaps in another library context.
-    convenience init(unencrypted pem: Secret) throws(IdentityError) {
+    convenience init(unencrypted pem: Secret) throws(Identity.Failure) {
         var prompt = TokenObjects.Prompt(nil)
         guard let key = pem.withBytes({ Self.read($0, &prompt, in: nil) }) else { throw .unreadableKey }
         self.init(takingOwnership: key)
     }
 
     /// The key as unencrypted PKCS#8 in PEM, for its owner only.
-    public func pem() throws(IdentityError) -> Secret {
+    public func pem() throws(Identity.Failure) -> Secret {
         guard let sink = BIO_new(BIO_s_secmem()) else { throw .outOfMemory }
         defer {
             BIO_free(sink)
@@ -63,7 +63,7 @@ public final class PrivateKey: Sendable {
 
     /// The leftmost 160 bits of the SHA-256 of the public key's encoding (RFC 7093 section 2, method 4), as a key
     /// identifier.
-    func identifier() throws(IdentityError) -> [UInt8] {
+    func identifier() throws(Identity.Failure) -> [UInt8] {
         var encoding: UnsafeMutablePointer<UInt8>?
         ERR_clear_error()
         let count = i2d_PUBKEY(handle, &encoding)
@@ -153,7 +153,7 @@ extension PrivateKey {
     }
 
     /// Half of a SHA-256 over the public key, different for each key.
-    public func publicFingerprint() throws(IdentityError) -> UInt128 {
+    public func publicFingerprint() throws(Identity.Failure) -> UInt128 {
         try identifier().prefix(16).reduce(0) { $0 << 8 | UInt128($1) }
     }
 }

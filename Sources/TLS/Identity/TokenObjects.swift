@@ -7,9 +7,9 @@ import Synchronization
 ///
 /// A key stays in its token. Each handshake with it calls the token's library, which blocks.
 enum TokenObjects {
-    static func read(_ uri: String, pin: Secret?) throws(IdentityError) -> IdentityContents {
+    static func read(_ uri: String, pin: Secret?) throws(Identity.Failure) -> Identity.Contents {
         if provider != nil { return try read(storeURI: uri, pin: pin) }
-        return try engine.withLock { engine throws(IdentityError) in
+        return try engine.withLock { engine throws(Identity.Failure) in
             guard let engine = engine.flatMap(UnsafeMutableRawPointer.init(bitPattern:)) else { throw .noTokenProvider }
             return try read(uri, pin: pin, by: engine)
         }
@@ -34,7 +34,7 @@ enum TokenObjects {
 
     private static func read(
         _ uri: String, pin: Secret?, by engine: UnsafeMutableRawPointer
-    ) throws(IdentityError) -> IdentityContents {
+    ) throws(Identity.Failure) -> Identity.Contents {
         var prompt = TokenObjects.Prompt(pin)
         ERR_clear_error()
         defer { ERR_clear_error() }
@@ -46,13 +46,13 @@ enum TokenObjects {
         let certificate = attache_token_certificate(engine, uri)
         guard key != nil || certificate != nil else { throw prompt.wasAsked ? .noSuchObject : .noSuchToken }
         defer { X509_free(certificate) }
-        return IdentityContents(
+        return Identity.Contents(
             certificates: [certificate].compactMap { $0.flatMap(Certificate.init(copying:)) },
             key: key.map(PrivateKey.init(takingOwnership:)))
     }
 
     /// - Parameter storeURI: a URI of any scheme that a provider supports.
-    static func read(storeURI: String, pin: Secret?) throws(IdentityError) -> IdentityContents {
+    static func read(storeURI: String, pin: Secret?) throws(Identity.Failure) -> Identity.Contents {
         var prompt = TokenObjects.Prompt(pin)
         ERR_clear_error()
         defer { ERR_clear_error() }
@@ -71,10 +71,10 @@ enum TokenObjects {
     /// Reads the objects; nil if the store cannot be opened.
     private static func objects(
         at uri: String, _ method: OpaquePointer, _ prompt: UnsafeMutablePointer<TokenObjects.Prompt>
-    ) -> IdentityContents? {
+    ) -> Identity.Contents? {
         guard let store = OSSL_STORE_open(uri, method, prompt, nil, nil) else { return nil }
         defer { OSSL_STORE_close(store) }
-        var contents = IdentityContents(certificates: [], key: nil)
+        var contents = Identity.Contents(certificates: [], key: nil)
         for _ in 0..<objectLimit where OSSL_STORE_eof(store) == 0 {
             guard let object = OSSL_STORE_load(store) else { continue }
             defer { OSSL_STORE_INFO_free(object) }
@@ -101,17 +101,17 @@ enum TokenObjects {
         init(_ passphrase: Secret?) { self.passphrase = passphrase }
 
         /// The error to report after OpenSSL failed: `other` if it asked for no passphrase.
-        func failure(otherwise other: IdentityError) -> IdentityError {
+        func failure(otherwise other: Identity.Failure) -> Identity.Failure {
             guard wasAsked else { return other }
             return passphrase == nil ? .passphraseMissing : .wrongPassphrase
         }
 
         /// The reason why a token did not open with the PIN, from OpenSSL's errors, which it removes; nil: it opened, or
         /// asked for no PIN.
-        func refusalOfPIN() -> IdentityError? {
+        func refusalOfPIN() -> Identity.Failure? {
             guard wasAsked else { return nil }
             guard passphrase != nil else { return .pinMissing }
-            var refusal: IdentityError? = isUnfit ? .wrongPIN : nil
+            var refusal: Identity.Failure? = isUnfit ? .wrongPIN : nil
             while case let error = ERR_get_error(), error != 0 {
                 // CKR_PIN_INCORRECT to CKR_PIN_EXPIRED, and CKR_PIN_LOCKED of PKCS#11. The engine checks the length itself.
                 switch attache_token_error(error) {

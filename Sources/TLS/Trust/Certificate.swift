@@ -8,7 +8,7 @@ public final class Certificate: Sendable {
     private let object: LibraryObject
 
     /// Reads one certificate in DER with nothing after it, at most 64 KiB.
-    public init(der: Span<UInt8>) throws(CertificateError) {
+    public init(der: Span<UInt8>) throws(Failure) {
         guard der.count <= Self.limit else { throw .tooLarge }
         let certificate = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
             var next = bytes.baseAddress
@@ -22,7 +22,7 @@ public final class Certificate: Sendable {
         object = LibraryObject(takingOwnership: certificate, free: { X509_free($0) })
     }
 
-    public convenience init(der: [UInt8]) throws(CertificateError) {
+    public convenience init(der: [UInt8]) throws(Failure) {
         try self.init(der: der.span)
     }
 
@@ -47,9 +47,9 @@ public final class Certificate: Sendable {
     var isSelfIssued: Bool { X509_check_issued(handle, handle) == X509_V_OK }
 
     /// The first second of the validity; `distantFuture` when the field cannot be read.
-    public var notBefore: WallTime { CertificateTime.time(X509_get0_notBefore(handle)) ?? .distantFuture }
+    public var notBefore: WallTime { Time.time(X509_get0_notBefore(handle)) ?? .distantFuture }
     /// The last second of the validity; `distantPast` when the field cannot be read.
-    public var notAfter: WallTime { CertificateTime.time(X509_get0_notAfter(handle)) ?? .distantPast }
+    public var notAfter: WallTime { Time.time(X509_get0_notAfter(handle)) ?? .distantPast }
 
     /// The alternative names; empty without the extension, and if it cannot be read.
     public var subjectAlternativeNames: [SubjectAlternativeName] {
@@ -102,7 +102,7 @@ extension Certificate: CustomStringConvertible {
 extension Certificate {
     /// Reads all certificates in PEM text, in order. Skips text between the blocks and blocks of other kinds. Throws
     /// `.none` if there is no certificate, and `.malformedBlock` for a damaged one.
-    public static func all(inPEM text: Span<UInt8>, limit: Int = 10_000) throws(CertificateError) -> [Certificate] {
+    public static func all(inPEM text: Span<UInt8>, limit: Int = 10_000) throws(Failure) -> [Certificate] {
         let blocks = try PEMBlocks.contents(of: text, kinds: ["CERTIFICATE", "X509 CERTIFICATE"], limit: limit)
         guard !blocks.isEmpty else { throw .none }
         var certificates: [Certificate] = []
@@ -114,7 +114,7 @@ extension Certificate {
     }
 
     /// Reads the certificates of a file: one in DER, as Windows writes `.cer`, or all in PEM text.
-    public static func all(in file: Span<UInt8>, limit: Int = 10_000) throws(CertificateError) -> [Certificate] {
+    public static func all(in file: Span<UInt8>, limit: Int = 10_000) throws(Failure) -> [Certificate] {
         // The first byte of DER.
         guard file.count > 0, file[0] == 0x30 else { return try all(inPEM: file, limit: limit) }
         return [try Certificate(der: file)]
@@ -133,9 +133,9 @@ extension Certificate {
     }
 
     /// The first day (UTC) of the validity, for people: `2026-11-21`.
-    public var firstDay: String { CertificateTime.date(notBefore) }
+    public var firstDay: String { Time.date(notBefore) }
     /// The last day (UTC) of the validity.
-    public var lastDay: String { CertificateTime.date(notAfter) }
+    public var lastDay: String { Time.date(notAfter) }
 
     /// Copies an `X509` of another library context into the default one. Nil if it has no encoding.
     convenience init?(copying other: OpaquePointer) {
@@ -146,25 +146,25 @@ extension Certificate {
         defer { CRYPTO_free(encoding, nil, 0) }
         try? self.init(der: UnsafeBufferPointer(start: encoding, count: Int(count)).span)
     }
-}
 
-/// The reason why bytes are not a certificate. The fault of the file or of the peer.
-public enum CertificateError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The bytes are not the DER of one X.509 certificate, or more bytes follow.
-    case malformed
-    /// The PEM block with this number, from 1, is damaged.
-    case malformedBlock(Int)
-    /// The text has no PEM block of the wanted kind.
-    case none
-    /// The input has too many bytes or blocks.
-    case tooLarge
+    /// The reason why bytes are not a certificate. The fault of the file or of the peer.
+    public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
+        /// The bytes are not the DER of one X.509 certificate, or more bytes follow.
+        case malformed
+        /// The PEM block with this number, from 1, is damaged.
+        case malformedBlock(Int)
+        /// The text has no PEM block of the wanted kind.
+        case none
+        /// The input has too many bytes or blocks.
+        case tooLarge
 
-    public var description: String {
-        switch self {
-        case .malformed: "not an X.509 certificate in DER"
-        case .malformedBlock(let number): "PEM block \(number) is damaged"
-        case .none: "no PEM block with a certificate"
-        case .tooLarge: "more certificates than can be of use"
+        public var description: String {
+            switch self {
+            case .malformed: "not an X.509 certificate in DER"
+            case .malformedBlock(let number): "PEM block \(number) is damaged"
+            case .none: "no PEM block with a certificate"
+            case .tooLarge: "more certificates than can be of use"
+            }
         }
     }
 }

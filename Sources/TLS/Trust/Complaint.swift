@@ -115,9 +115,9 @@ struct Complaint {
             if isCutOff { return "the issuer of \(certificate) was not looked for" }
             return Complaint.FindingWords.incompleteChain(certificate)
         case X509_V_ERR_CERT_HAS_EXPIRED:
-            return "\(certificate) expired on \(CertificateTime.date(certificate.notAfter))"
+            return "\(certificate) expired on \(Certificate.Time.date(certificate.notAfter))"
         case X509_V_ERR_CERT_NOT_YET_VALID:
-            return "\(certificate) is valid from \(CertificateTime.date(certificate.notBefore)) on"
+            return "\(certificate) is valid from \(Certificate.Time.date(certificate.notBefore)) on"
         case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL:
             return kind == .weakKey
                 ? Complaint.FindingWords.weakKey(certificate) : "the key of \(certificate) cannot be read"
@@ -165,7 +165,7 @@ struct Complaint {
         switch code {
         case X509_V_ERR_CERT_REVOKED: return Complaint.FindingWords.revoked(certificate, listed.date, listed.reason)
         case X509_V_ERR_CRL_HAS_EXPIRED:
-            let date = listed.nextUpdate.map { " on \(CertificateTime.date($0))" } ?? ""
+            let date = listed.nextUpdate.map { " on \(Certificate.Time.date($0))" } ?? ""
             return "\(certificate) may be revoked: the list of \(listed.issuer) expired\(date)"
         default:
             return "\(certificate) may be revoked, the list of \(listed.issuer) is not usable: \(Self.message(code))"
@@ -217,7 +217,7 @@ struct Complaint {
         }
 
         static func revoked(_ certificate: Certificate, _ date: WallTime?, _ reason: String?) -> String {
-            let when = date.map { " on \(CertificateTime.date($0))" } ?? ""
+            let when = date.map { " on \(Certificate.Time.date($0))" } ?? ""
             return "\(certificate) was revoked\(when)" + (reason.map { ": \($0)" } ?? "")
         }
     }

@@ -4,14 +4,15 @@ import COpenSSL
 enum PEMBlocks {
     /// The bytes of all blocks of these kinds, in order. Throws for the first damaged block of any kind, and for more
     /// than `limit` blocks.
-    static func contents(of text: Span<UInt8>, kinds: Set<String>, limit: Int) throws(CertificateError) -> [[UInt8]] {
-        let result = text.withUnsafeBufferPointer { bytes -> Result<[[UInt8]], CertificateError> in
+    static func contents(of text: Span<UInt8>, kinds: Set<String>, limit: Int) throws(Certificate.Failure) -> [[UInt8]]
+    {
+        let result = text.withUnsafeBufferPointer { bytes -> Result<[[UInt8]], Certificate.Failure> in
             guard let start = bytes.baseAddress else { return .success([]) }
             guard bytes.count <= Int(Int32.max), let source = BIO_new_mem_buf(start, Int32(bytes.count)) else {
                 return .failure(.tooLarge)
             }
             defer { BIO_free(source) }
-            do throws(CertificateError) {
+            do throws(Certificate.Failure) {
                 return .success(try contents(of: source, kinds: kinds, limit: limit))
             } catch { return .failure(error) }
         }
@@ -21,7 +22,7 @@ enum PEMBlocks {
     /// The bytes of all blocks of these kinds in a BIO, in order.
     static func contents(
         of source: OpaquePointer, kinds: Set<String>, limit: Int
-    ) throws(CertificateError) -> [[UInt8]] {
+    ) throws(Certificate.Failure) -> [[UInt8]] {
         defer { ERR_clear_error() }
         var found: [[UInt8]] = []
         for number in 1...limit + 1 {

@@ -24,13 +24,13 @@ struct PathChecks {
     }
 
     private mutating func check(_ name: ServerName, _ leaf: Certificate, _ verification: PathVerification) {
-        guard CertificateNames.speak(for: name, in: leaf) else {
+        guard Certificate.Names.speak(for: name, in: leaf) else {
             add(.wrongName, Complaint.FindingWords.wrongName(name, leaf))
             return
         }
         guard case .host(let host) = name else { return }
         for authority in verification.path.dropFirst()
-        where CertificateNames.ExcludedHost.isExcluded(host, by: authority) {
+        where Certificate.Names.ExcludedHost.isExcluded(host, by: authority) {
             add(.nameConstraints, "\(authority) excludes \(host)")
         }
     }

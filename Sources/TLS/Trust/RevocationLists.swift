@@ -15,7 +15,7 @@ public final class RevocationLists: Sendable {
 
     /// Reads files with one list in DER each, or any number in PEM. Throws for the first file without a list or with a
     /// damaged one.
-    public init(files: [[UInt8]]) throws(CertificateError) {
+    public init(files: [[UInt8]]) throws(Certificate.Failure) {
         guard let stack = OPENSSL_sk_new_null() else { throw .tooLarge }
         object = LibraryObject(
             takingOwnership: stack,
@@ -38,7 +38,7 @@ public final class RevocationLists: Sendable {
 
     var handle: OpaquePointer { object.pointer }
 
-    private static func lists(in file: [UInt8]) throws(CertificateError) -> [OpaquePointer] {
+    private static func lists(in file: [UInt8]) throws(Certificate.Failure) -> [OpaquePointer] {
         let isBinary = file.first == 0x30
         let blocks = isBinary ? [file] : try PEMBlocks.contents(of: file.span, kinds: ["X509 CRL"], limit: 1_000)
         guard !blocks.isEmpty else { throw .none }
@@ -74,12 +74,12 @@ public final class RevocationLists: Sendable {
 
         init(in list: OpaquePointer, of certificate: Certificate?) {
             issuer = VisibleText.shortened(DistinguishedName.text(of: X509_CRL_get_issuer(list)))
-            nextUpdate = CertificateTime.time(X509_CRL_get0_nextUpdate(list))
+            nextUpdate = Certificate.Time.time(X509_CRL_get0_nextUpdate(list))
             var entry: OpaquePointer?
             guard let certificate, X509_CRL_get0_by_cert(list, &entry, certificate.handle) > 0, let entry else {
                 return
             }
-            date = CertificateTime.time(X509_REVOKED_get0_revocationDate(entry))
+            date = Certificate.Time.time(X509_REVOKED_get0_revocationDate(entry))
             guard let code = X509_REVOKED_get_ext_d2i(entry, NID_crl_reason, nil, nil) else { return }
             defer { ASN1_ENUMERATED_free(code.assumingMemoryBound(to: ASN1_ENUMERATED.self)) }
             reason = RevocationLists.Reason.words(

@@ -50,24 +50,24 @@ enum StapledResponse {
         var next: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         let status = OCSP_single_get0_status(single, &reason, &revoked, &produced, &next)
         guard status != V_OCSP_CERTSTATUS_REVOKED else {
-            self = .revoked(date: CertificateTime.time(revoked), reason: RevocationLists.Reason.words(Int(reason)))
+            self = .revoked(date: Certificate.Time.time(revoked), reason: RevocationLists.Reason.words(Int(reason)))
             return
         }
         guard status == V_OCSP_CERTSTATUS_GOOD else {
             self = .unusable("says that its responder does not know the certificate")
             return
         }
-        guard let begin = CertificateTime.time(produced), begin <= time + Self.skew else {
+        guard let begin = Certificate.Time.time(produced), begin <= time + Self.skew else {
             self = .unusable("is from the future")
             return
         }
         // Without an end a replayed response could not be distinguished from a fresh one (RFC 5019 section 2.2.4).
-        guard let end = CertificateTime.time(next) else {
+        guard let end = Certificate.Time.time(next) else {
             self = .unusable("has no end of validity")
             return
         }
         guard end.seconds >= (time - Self.skew).seconds else {
-            self = .unusable("expired on \(CertificateTime.date(end))")
+            self = .unusable("expired on \(Certificate.Time.date(end))")
             return
         }
         self = .good

@@ -11,19 +11,19 @@ public final class TrustAnchors: Sendable {
     /// The roots that were passed in, without the system's.
     public let certificates: [Certificate]
     /// The system's roots, decoded when they are needed.
-    private let index: AnchorIndex
+    private let index: Index
 
     /// Creates a set of only these roots.
-    public convenience init(only certificates: [Certificate]) throws(TrustAnchorsError) {
-        try self.init(certificates, AnchorIndex([]))
+    public convenience init(only certificates: [Certificate]) throws(Failure) {
+        try self.init(certificates, Index([]))
     }
 
     /// A set with these roots as well. The existing ones are shared.
-    public func adding(_ more: [Certificate]) throws(TrustAnchorsError) -> TrustAnchors {
+    public func adding(_ more: [Certificate]) throws(Failure) -> TrustAnchors {
         try TrustAnchors(certificates + more, index)
     }
 
-    init(_ certificates: [Certificate], _ index: AnchorIndex) throws(TrustAnchorsError) {
+    init(_ certificates: [Certificate], _ index: Index) throws(Failure) {
         guard let store = X509_STORE_new(), let parameters = X509_VERIFY_PARAM_new() else { throw .outOfMemory }
         object = LibraryObject(takingOwnership: store, free: { X509_STORE_free($0) })
         self.certificates = certificates
@@ -35,7 +35,7 @@ public final class TrustAnchors: Sendable {
         X509_VERIFY_PARAM_set_auth_level(parameters, Self.securityLevel)
         X509_VERIFY_PARAM_set_depth(parameters, Self.depth)
         guard X509_STORE_set1_param(store, parameters) == 1 else { throw .outOfMemory }
-        if index.count > 0, !AnchorIndex.Lookup.add(index, to: store) { throw .outOfMemory }
+        if index.count > 0, !Index.Lookup.add(index, to: store) { throw .outOfMemory }
         for certificate in certificates {
             // A store with a root of this subject does not ask its index for others.
             let others = index.certificates(named: X509_get_subject_name(certificate.handle))
@@ -84,31 +84,31 @@ public final class TrustAnchors: Sendable {
     /// Reads files, which takes a millisecond or two: do not call it on a loop.
     public static func system(
         environment: (String) -> String? = { getenv($0).map { String(cString: $0) } }
-    ) throws(TrustAnchorsError) -> TrustAnchors {
-        try TrustAnchors([], AnchorIndex(try systemContents(environment: environment)))
+    ) throws(Failure) -> TrustAnchors {
+        try TrustAnchors([], Index(try systemContents(environment: environment)))
     }
 
     /// The roots of this machine, in DER.
-    public static func systemContents(environment: (String) -> String?) throws(TrustAnchorsError) -> [[UInt8]] {
+    public static func systemContents(environment: (String) -> String?) throws(Failure) -> [[UInt8]] {
         let file = environment("SSL_CERT_FILE").flatMap { $0.isEmpty ? nil : $0 }
         let folders = environment("SSL_CERT_DIR").flatMap { $0.isEmpty ? nil : $0 }
         var found: [[UInt8]] = []
-        var absent: TrustAnchorsError?
-        func add(_ source: () throws(TrustAnchorsError) -> [[UInt8]]) throws(TrustAnchorsError) {
-            do throws(TrustAnchorsError) {
+        var absent: Failure?
+        func add(_ source: () throws(Failure) -> [[UInt8]]) throws(Failure) {
+            do throws(Failure) {
                 found += try source()
             } catch .absent(let path) {
                 absent = absent ?? .absent(path: path)
             }
         }
         if let file {
-            try add { () throws(TrustAnchorsError) in try certificates(inFile: file) }
+            try add { () throws(Failure) in try certificates(inFile: file) }
         } else if let path = defaultFiles.prefix(folders == nil ? defaultFiles.count : 1).first(where: isReadable) {
             found += (try? certificates(inFile: path)) ?? []
         }
         if let folders {
             for folder in folders.split(separator: ":") {
-                try add { () throws(TrustAnchorsError) in try certificates(inFolder: String(folder)) }
+                try add { () throws(Failure) in try certificates(inFolder: String(folder)) }
             }
         } else if found.isEmpty || file != nil, let folder = X509_get_default_cert_dir() {
             found += (try? certificates(inFolder: String(cString: folder))) ?? []
@@ -118,14 +118,14 @@ public final class TrustAnchors: Sendable {
     }
 
     /// All certificates of a PEM file, in DER.
-    private static func certificates(inFile path: String) throws(TrustAnchorsError) -> [[UInt8]] {
+    private static func certificates(inFile path: String) throws(Failure) -> [[UInt8]] {
         guard let source = BIO_new_file(path, "r") else {
             let number = errno
             ERR_clear_error()
             throw unreadable(path, number)
         }
         defer { BIO_free(source) }
-        do throws(CertificateError) {
+        do throws(Certificate.Failure) {
             let found = try PEMBlocks.contents(of: source, kinds: kinds, limit: 10_000)
             guard !found.isEmpty else { throw .none }
             return found
@@ -135,7 +135,7 @@ public final class TrustAnchors: Sendable {
     }
 
     /// The certificates in the files that are named by the hash of a subject. Skips a file without a certificate.
-    private static func certificates(inFolder path: String) throws(TrustAnchorsError) -> [[UInt8]] {
+    private static func certificates(inFolder path: String) throws(Failure) -> [[UInt8]] {
         guard let folder = opendir(path) else { throw unreadable(path, errno) }
         defer { closedir(folder) }
         var names: [String] = []
@@ -148,7 +148,7 @@ public final class TrustAnchors: Sendable {
         return names.sorted().flatMap { (try? certificates(inFile: "\(path)/\($0)")) ?? [] }
     }
 
-    private static func unreadable(_ path: String, _ number: Int32) -> TrustAnchorsError {
+    private static func unreadable(_ path: String, _ number: Int32) -> Failure {
         number == ENOENT ? .absent(path: path) : .unreadable(path: path, reason: String(cString: strerror(number)))
     }
 
@@ -197,19 +197,21 @@ public final class TrustAnchors: Sendable {
     }
 }
 
-/// The reason why there are no roots: the fault of the machine's setup or of a file.
-public enum TrustAnchorsError: Error, Equatable, Sendable, CustomStringConvertible {
-    case absent(path: String)
-    case unreadable(path: String, reason: String)
-    case damaged(path: String, CertificateError)
-    case outOfMemory
+extension TrustAnchors {
+    /// The reason why there are no roots: the fault of the machine's setup or of a file.
+    public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
+        case absent(path: String)
+        case unreadable(path: String, reason: String)
+        case damaged(path: String, Certificate.Failure)
+        case outOfMemory
 
-    public var description: String {
-        switch self {
-        case .absent(let path): "there are no root certificates: \(path) does not exist; install ca-certificates"
-        case .unreadable(let path, let reason): "cannot read the root certificates in \(path): \(reason)"
-        case .damaged(let path, let error): "no root certificates in \(path): \(error)"
-        case .outOfMemory: "no memory for the root certificates"
+        public var description: String {
+            switch self {
+            case .absent(let path): "there are no root certificates: \(path) does not exist; install ca-certificates"
+            case .unreadable(let path, let reason): "cannot read the root certificates in \(path): \(reason)"
+            case .damaged(let path, let error): "no root certificates in \(path): \(error)"
+            case .outOfMemory: "no memory for the root certificates"
+            }
         }
     }
 }

@@ -164,7 +164,8 @@ public struct OriginHandshake {
     // MARK: - The server's certificate
 
     private func context() throws(HandshakeError) -> ClientTLSContext {
-        do throws(TLSError) { return try .shared(for: ClientTLSSettings(tls, offersHTTP2: offersHTTP2)) } catch {
+        do throws(TLSError) { return try .shared(for: ClientTLSContext.Settings(tls, offersHTTP2: offersHTTP2)) } catch
+        {
             throw .tls(error)
         }
     }

@@ -71,7 +71,7 @@ public struct TrustProbe: Sendable {
 
     private func context() throws(TrustProbeError) -> ClientTLSContext {
         do throws(TLSError) {
-            return try .shared(for: ClientTLSSettings(route.tls))
+            return try .shared(for: ClientTLSContext.Settings(route.tls))
         } catch { throw .noTLS(host: host, port: port, .tls(error)) }
     }
 
@@ -119,7 +119,7 @@ public struct TrustProbe: Sendable {
     }
 }
 
-extension ClientTLSSettings {
+extension ClientTLSContext.Settings {
     /// The settings for origins of a route; nil: of a route without terms for TLS.
     /// - Parameter offersHTTP2: whether the server may choose HTTP/2, which needs TLS 1.2.
     init(_ terms: TLSTerms?, offersHTTP2: Bool = false) {

@@ -5,7 +5,7 @@ import TLS
 /// Content that was read before stays in use.
 public enum TrustSourceError: Error, Sendable, CustomStringConvertible {
     case unreadable(path: String, FileError)
-    case damaged(path: String, CertificateError)
+    case damaged(path: String, Certificate.Failure)
     /// The system's CA certificates cannot be read.
     case anchors(String)
     case deltaList(path: String)

@@ -57,7 +57,7 @@ public final class TrustSources: Sendable {
     public static let limit = 64 * 1024 * 1024
 
     /// Creates the sources without reading: call `refresh` first, and `prepare` before each chain is judged.
-    public init(_ rules: RuleSet) throws(TrustAnchorsError) {
+    public init(_ rules: RuleSet) throws(TrustAnchors.Failure) {
         none = try TrustAnchors(only: [])
         terms = rules.configuration.challenges.compactMap { challenge in
             if case .trust(let terms) = challenge.action, !terms.anchors.isEmpty { terms } else { nil }
@@ -74,7 +74,7 @@ public final class TrustSources: Sendable {
     /// Reads the system's CA certificates if that was not done yet. Blocks: never call it on a loop.
     public func readSystem() {
         if hasSystem { return }
-        do throws(TrustAnchorsError) {
+        do throws(TrustAnchors.Failure) {
             let system = try TrustAnchors.system()
             state.withLock { state in
                 state.system = state.system ?? system
@@ -161,12 +161,12 @@ public final class TrustSources: Sendable {
         var certificates: [Certificate] = []
         for path in paths {
             let bytes = try Self.content(of: path)
-            do throws(CertificateError) {
+            do throws(Certificate.Failure) {
                 certificates += try Certificate.all(in: bytes.span)
             } catch { throw .damaged(path: path, error) }
         }
         let system = state.withLock { $0.system }
-        do throws(TrustAnchorsError) {
+        do throws(TrustAnchors.Failure) {
             guard !terms.hasOnlyItsAnchors, let system else { return try TrustAnchors(only: certificates) }
             return try system.adding(certificates)
         } catch { throw .anchors("\(error)") }
@@ -178,12 +178,12 @@ public final class TrustSources: Sendable {
         for path in paths {
             let bytes = try content(of: path)
             // Parses each file alone, so that the error names the damaged one.
-            do throws(CertificateError) {
+            do throws(Certificate.Failure) {
                 if try RevocationLists(files: [bytes]).deltaCount > 0 { deltas.append(path) }
             } catch { throw .damaged(path: path, error) }
             files.append(bytes)
         }
-        do throws(CertificateError) {
+        do throws(Certificate.Failure) {
             return FoundLists(lists: try RevocationLists(files: files), deltas: deltas)
         } catch {
             throw .damaged(path: paths.joined(separator: " "), error)

@@ -99,7 +99,7 @@ struct CredentialEntry {
         let keyContent = try key.map { path throws(CommandError) in
             try Self.material(SecretFile(path: path, noun: "the key"))
         }
-        do throws(IdentityError) {
+        do throws(Identity.Failure) {
             let identity = try Identity(certificate: content, key: keyContent, passphrase: opener)
             // A key that stays in a hardware token cannot be stored elsewhere.
             _ = try identity.key.pem()
@@ -109,8 +109,8 @@ struct CredentialEntry {
         }
     }
 
-    private static func material(_ file: SecretFile) throws(CommandError) -> IdentityMaterial {
-        var bytes = try file.read(limit: IdentityMaterial.limit)
+    private static func material(_ file: SecretFile) throws(CommandError) -> Identity.Material {
+        var bytes = try file.read(limit: Identity.Material.limit)
         return .content(Secret(wiping: &bytes))
     }
 }

@@ -50,7 +50,7 @@ struct ToolFiles {
     /// - Parameter own: a file that the proxy has written, which is not the system's though the environment may name
     ///   it.
     private static func system(but own: String) throws(CommandError) -> [Certificate] {
-        do throws(TrustAnchorsError) {
+        do throws(TrustAnchors.Failure) {
             let contents = try TrustAnchors.systemContents { name in
                 Environment.value(of: name).flatMap { $0 == own ? nil : $0 }
             }

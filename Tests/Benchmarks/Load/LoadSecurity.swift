@@ -17,7 +17,7 @@ final class LoadSecurity: Sendable {
     ///   - maximum: the newest version that is offered.
     init(resumes: Bool = false, maximum: TLSVersion = .v13) throws(BenchError) {
         do {
-            context = try ClientTLSContext.shared(for: ClientTLSSettings(maximum: maximum))
+            context = try ClientTLSContext.shared(for: ClientTLSContext.Settings(maximum: maximum))
             anchors = try TrustAnchors(only: [])
         } catch {
             throw .machine("no TLS for the load generator: \(error)")

@@ -20,7 +20,7 @@ final class Conversation {
     struct Stuck: Error {}
 
     init(
-        client settings: ClientTLSSettings = ClientTLSSettings(), server context: ServerTLSContext,
+        client settings: ClientTLSContext.Settings = ClientTLSContext.Settings(), server context: ServerTLSContext,
         name: ServerName = .host("server.example.test"), sessions: (any SessionSlot)? = nil,
         chooseIdentity: (([DistinguishedName]) -> Identity?)? = nil
     ) throws {

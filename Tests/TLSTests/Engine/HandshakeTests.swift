@@ -9,7 +9,7 @@ import Testing
 @Suite struct HandshakeTests {
     @Test(arguments: [TLSVersion.v12, .v13])
     func `Both sides agree, and say what they agreed on`(version: TLSVersion) throws {
-        let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: plainServer())
+        let talk = try Conversation(client: ClientTLSContext.Settings(maximum: version), server: plainServer())
         try talk.shake()
         #expect(talk.questions == ["identity server.example.test", "trust CN=server.example.test"])
         for side in [talk.client, talk.server] {
@@ -35,8 +35,8 @@ import Testing
     ) throws {
         var choices = 0
         let context = try ServerTLSContext(
-            ServerTLSSettings(clientCertificates: .requested(issuers: [], isTrusted: { _ in true })))
-        let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: context) { _ in
+            ServerTLSContext.Settings(clientCertificates: .requested(issuers: [], isTrusted: { _ in true })))
+        let talk = try Conversation(client: ClientTLSContext.Settings(maximum: version), server: context) { _ in
             choices += 1
             return try? TestIdentity.client()
         }
@@ -64,7 +64,7 @@ import Testing
 
     @Test(arguments: [TLSVersion.v12, .v13])
     func `A server that is refused hears why`(version: TLSVersion) throws {
-        let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: plainServer())
+        let talk = try Conversation(client: ClientTLSContext.Settings(maximum: version), server: plainServer())
         talk.judges = { _ in nil }
         #expect(throws: TLSError.trustRefused) { try talk.shake() }
         #expect(throws: TLSError.alert(.badCertificate)) {
@@ -76,7 +76,8 @@ import Testing
     }
 
     @Test func `A client that speaks only other protocols is refused by an alert`() throws {
-        let talk = try Conversation(client: ClientTLSSettings(applicationProtocols: ["h2"]), server: plainServer())
+        let talk = try Conversation(
+            client: ClientTLSContext.Settings(applicationProtocols: ["h2"]), server: plainServer())
         #expect(throws: TLSError.self) { while try !talk.step(talk.client), try !talk.step(talk.server) {} }
         #expect(throws: TLSError.alert(TLSAlert(rawValue: 120))) { while try !talk.step(talk.client) {} }
     }
@@ -90,7 +91,7 @@ import Testing
 
     @Test func `A client of an older time is refused by name`() throws {
         let talk = try Conversation(
-            client: ClientTLSSettings(minimum: .v10, maximum: .v11), server: plainServer())
+            client: ClientTLSContext.Settings(minimum: .v10, maximum: .v11), server: plainServer())
         #expect(throws: TLSError.peer(reason: "unsupported protocol")) { try talk.shake() }
         #expect(throws: TLSError.alert(TLSAlert(rawValue: 70))) { while try !talk.step(talk.client) {} }
     }
@@ -106,9 +107,9 @@ import Testing
     func `A client certificate is judged in the handshake`(version: TLSVersion) throws {
         let issuer = try #require(try TestIdentity.client().leaf.issuer)
         let context = try ServerTLSContext(
-            ServerTLSSettings(clientCertificates: .requested(issuers: [issuer], isTrusted: { _ in false })))
+            ServerTLSContext.Settings(clientCertificates: .requested(issuers: [issuer], isTrusted: { _ in false })))
         var offered: [DistinguishedName] = []
-        let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: context) {
+        let talk = try Conversation(client: ClientTLSContext.Settings(maximum: version), server: context) {
             offered = $0
             return try? TestIdentity.client()
         }
@@ -149,8 +150,8 @@ import Testing
     @Test(arguments: [TLSVersion.v12, .v13])
     func `Errors of OpenSSL's that a decision leaves behind are not the connection's`(version: TLSVersion) throws {
         let context = try ServerTLSContext(
-            ServerTLSSettings(clientCertificates: .requested(issuers: []) { _ in Self.fail() }))
-        let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: context) { _ in
+            ServerTLSContext.Settings(clientCertificates: .requested(issuers: []) { _ in Self.fail() }))
+        let talk = try Conversation(client: ClientTLSContext.Settings(maximum: version), server: context) { _ in
             Self.fail() ? try? TestIdentity.client() : nil
         }
         try talk.shake()

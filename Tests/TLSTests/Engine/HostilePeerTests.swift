@@ -22,7 +22,7 @@ import Testing
         let context = try plainServer()
         for seed in 0..<300 {
             var dice = Dice(state: UInt64(seed))
-            let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: context)
+            let talk = try Conversation(client: ClientTLSContext.Settings(maximum: version), server: context)
             let spoiled = Bool.random(using: &dice) ? talk.clientEnd : talk.serverEnd
             spoiled.spoils = Int.random(in: 0..<3000, using: &dice)
             spoiled.mask = UInt8.random(in: 1...255, using: &dice)

@@ -16,6 +16,8 @@ final class KeptSession: SessionSlot {
         var start: UnsafePointer<UInt8>?
         var count = 0
         SSL_SESSION_get0_ticket(session, &start, &count)
-        return start.map { Array(UnsafeBufferPointer(start: $0, count: min(count, TicketKeys.Key.nameLength))) }
+        return start.map {
+            Array(UnsafeBufferPointer(start: $0, count: min(count, ServerTLSContext.TicketKeys.Key.nameLength)))
+        }
     }
 }

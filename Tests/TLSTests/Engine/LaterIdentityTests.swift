@@ -58,7 +58,7 @@ import Testing
     }
 
     private func shaken(_ version: TLSVersion, isGiven: Bool) throws -> Conversation {
-        let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: plainServer()) { _ in
+        let talk = try Conversation(client: ClientTLSContext.Settings(maximum: version), server: plainServer()) { _ in
             isGiven ? try? TestIdentity.client() : nil
         }
         try talk.shake()

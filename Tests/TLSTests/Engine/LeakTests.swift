@@ -16,7 +16,7 @@ import Testing
     @Test func `A thousand connections, however they end, leave nothing behind`() throws {
         let contexts = try [
             plainServer(),
-            ServerTLSContext(ServerTLSSettings(clientCertificates: .requested(issuers: []) { _ in false })),
+            ServerTLSContext(ServerTLSContext.Settings(clientCertificates: .requested(issuers: []) { _ in false })),
         ]
         let cache = SessionCache<TLSVersion>(capacity: 4)
         var before = 0
@@ -28,7 +28,8 @@ import Testing
             weak var port: RecordPort?
             try {
                 let talk = try Conversation(
-                    client: ClientTLSSettings(maximum: version), server: contexts[end == .refusedClient ? 1 : 0],
+                    client: ClientTLSContext.Settings(maximum: version),
+                    server: contexts[end == .refusedClient ? 1 : 0],
                     sessions: end == .resumed ? cache.slot(for: version) : nil
                 ) { _ in try? TestIdentity.client() }
                 client = talk.client

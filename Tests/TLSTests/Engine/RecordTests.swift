@@ -9,7 +9,7 @@ import Testing
 @Suite struct RecordTests {
     @Test(arguments: [TLSVersion.v12, .v13])
     func `One byte at a time comes to the same`(version: TLSVersion) throws {
-        let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: plainServer())
+        let talk = try Conversation(client: ClientTLSContext.Settings(maximum: version), server: plainServer())
         for end in [talk.clientEnd, talk.serverEnd] {
             end.readLimit = 1
             end.capacity = 1
@@ -150,7 +150,7 @@ import Testing
     }
 
     private func shaken(_ version: TLSVersion = .v13) throws -> Conversation {
-        let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: plainServer())
+        let talk = try Conversation(client: ClientTLSContext.Settings(maximum: version), server: plainServer())
         try talk.shake()
         // Takes the tickets in.
         #expect(!talk.client.isReadable)

@@ -11,7 +11,7 @@ import Testing
     func `A session is resumed with the trust under which it was made, and nothing is asked`(
         version: TLSVersion
     ) throws {
-        let settings = ClientTLSSettings(maximum: version)
+        let settings = ClientTLSContext.Settings(maximum: version)
         let context = try plainServer()
         let slot = SessionCache<String>().slot(for: "server under rule 1")
         let first = try Conversation(client: settings, server: context, sessions: slot)
@@ -128,7 +128,7 @@ import Testing
         first.serverEnd.end()
         #expect(Conversation.read(first.client) != .endOfStream)
         #expect(first.client.failure == .truncated)
-        let second = try Conversation(client: ClientTLSSettings(maximum: .v12), server: context, sessions: slot)
+        let second = try Conversation(client: ClientTLSContext.Settings(maximum: .v12), server: context, sessions: slot)
         try second.shake()
         #expect(second.client.isResumed)
     }
@@ -136,8 +136,8 @@ import Testing
     @Test(arguments: [TLSVersion.v12, .v13])
     func `A ticket outlives one change of the server's keys, and not two`(version: TLSVersion) throws {
         let clock = Mutex(WallTime(seconds: 1_000_000))
-        let context = try ServerTLSContext(ServerTLSSettings()) { clock.withLock { $0 } }
-        let settings = ClientTLSSettings(maximum: version)
+        let context = try ServerTLSContext(ServerTLSContext.Settings()) { clock.withLock { $0 } }
+        let settings = ClientTLSContext.Settings(maximum: version)
         let (one, two) = (KeptSession(), KeptSession())
         for slot in [one, two] { _ = try visited(context, slot, version: version) }
         let name = try #require(KeptSession.ticketName(of: one.take()?.session.pointer))
@@ -161,7 +161,7 @@ import Testing
     }
 
     @Test func `Keys are changed when their time is over, and not before`() throws {
-        var keys = try TicketKeys(lifetime: 100, at: 1000)
+        var keys = try ServerTLSContext.TicketKeys(lifetime: 100, at: 1000)
         let first = try keys.key(at: 1000).name
         #expect(try keys.key(at: 1099).name == first)
         let second = try keys.key(at: 1100).name
@@ -179,7 +179,8 @@ import Testing
     private func visited(
         _ context: ServerTLSContext, _ slot: some SessionSlot, version: TLSVersion = .v13
     ) throws -> Conversation {
-        let talk = try Conversation(client: ClientTLSSettings(maximum: version), server: context, sessions: slot)
+        let talk = try Conversation(
+            client: ClientTLSContext.Settings(maximum: version), server: context, sessions: slot)
         try talk.shake()
         _ = try Conversation.pass("hello", from: talk.server, to: talk.client)
         return talk

@@ -69,8 +69,8 @@ private final class EchoServer: Sendable {
     var names: [String] { seen.withLock { $0.names } }
     var clients: [String] { seen.withLock { $0.clients } }
 
-    init(_ certificates: ServerTLSSettings.ClientCertificates = .notRequested) async throws {
-        let context = try ServerTLSContext(ServerTLSSettings(clientCertificates: certificates))
+    init(_ certificates: ServerTLSContext.Settings.ClientCertificates = .notRequested) async throws {
+        let context = try ServerTLSContext(ServerTLSContext.Settings(clientCertificates: certificates))
         let relay = Mutex<(@Sendable (Int32, EventLoop) -> Void)?>(nil)
         let box = Box(relay)
         let (listener, port) = try await onLoop { loop in

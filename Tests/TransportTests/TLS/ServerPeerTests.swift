@@ -14,7 +14,7 @@ import Transport
         defer { peer.kill() }
         let (answer, agreed) = try await onLoop { loop in
             let stream = try await ByteStream.connected(to: port, on: loop)
-            try await stream.secured(ClientTLSSettings(maximum: version))
+            try await stream.secured(ClientTLSContext.Settings(maximum: version))
             try await stream.say("GET / HTTP/1.0\r\n\r\n")
             let answer = try await stream.rest()
             defer { stream.close() }
@@ -30,14 +30,14 @@ import Transport
         defer { peer.kill() }
         let (version, refusal) = try await onLoop { loop in
             let stream = try await ByteStream.connected(to: port, on: loop)
-            try await stream.secured(ClientTLSSettings(minimum: .v10))
+            try await stream.secured(ClientTLSContext.Settings(minimum: .v10))
             let version = stream.tls?.version
             stream.close()
             let other = try await ByteStream.connected(to: port, on: loop)
             defer { other.close() }
             do {
                 try await other.handshake(
-                    as: ClientTLSContext.shared(for: ClientTLSSettings()), to: serverName, within: 5000,
+                    as: ClientTLSContext.shared(for: ClientTLSContext.Settings()), to: serverName, within: 5000,
                     trusting: trustingServer)
                 return (version, nil as HandshakeError?)
             } catch { return (version, error as? HandshakeError) }
@@ -55,7 +55,7 @@ import Transport
             var resumed: [Bool?] = []
             for _ in 0..<3 {
                 let stream = try await ByteStream.connected(to: port, on: loop)
-                try await stream.secured(ClientTLSSettings(maximum: version), sessions: slot)
+                try await stream.secured(ClientTLSContext.Settings(maximum: version), sessions: slot)
                 try await stream.say("GET / HTTP/1.0\r\n\r\n")
                 _ = try await stream.rest()
                 resumed.append(stream.tls?.isResumed)
@@ -74,7 +74,7 @@ import Transport
             defer { stream.close() }
             do {
                 try await stream.handshake(
-                    as: ClientTLSContext.shared(for: ClientTLSSettings()), to: serverName, within: 5000
+                    as: ClientTLSContext.shared(for: ClientTLSContext.Settings()), to: serverName, within: 5000
                 ) { _ in nil }
                 return nil as HandshakeError?
             } catch { return error as? HandshakeError }
@@ -157,7 +157,7 @@ import Transport
             let (near, _) = try await streams(on: loop)
             do {
                 try await near.handshake(
-                    as: ClientTLSContext.shared(for: ClientTLSSettings()), to: serverName, within: 60,
+                    as: ClientTLSContext.shared(for: ClientTLSContext.Settings()), to: serverName, within: 60,
                     trusting: trustingServer)
                 return nil as HandshakeError?
             } catch { return error as? HandshakeError }

@@ -28,7 +28,7 @@ extension ByteStream {
     }
 
     func secured(
-        _ settings: ClientTLSSettings = ClientTLSSettings(applicationProtocols: []),
+        _ settings: ClientTLSContext.Settings = ClientTLSContext.Settings(applicationProtocols: []),
         sessions: (any SessionSlot)? = nil, chooseIdentity: (([DistinguishedName]) -> Identity?)? = nil
     ) async throws {
         try await handshake(

@@ -1,0 +1,101 @@
+import Bytes
+import COpenSSL
+
+extension Certificate {
+    /// Compares the subjectAltName of a server's certificate with the expected name (RFC 9525 section 6): host names
+    /// with dNSName, addresses with iPAddress. The common name is ignored.
+    enum Names {
+        static func speak(for name: ServerName, in certificate: Certificate) -> Bool {
+            guard let decoded = X509_get_ext_d2i(certificate.handle, NID_subject_alt_name, nil, nil) else {
+                ERR_clear_error()
+                return false
+            }
+            let names = OpaquePointer(decoded)
+            defer { GENERAL_NAMES_free(names) }
+            switch name {
+            case .host(let host):
+                let bytes = Array(host.utf8)
+                return bytes.withUnsafeBufferPointer { host in
+                    contains(names, GEN_DNS) { Certificate.Names.HostMatch.matches(presented: $0, host: host) }
+                }
+            case .address(let address):
+                return contains(names, GEN_IPADD) { IPAddress(octets: $0) == address }
+            case .workload(let workload): return certificate.workload == workload
+            }
+        }
+
+        private static func contains(
+            _ names: OpaquePointer, _ kind: Int32, where fits: (UnsafeBufferPointer<UInt8>) -> Bool
+        ) -> Bool {
+            for index in 0..<max(0, OPENSSL_sk_num(names)) {
+                guard let name = OPENSSL_sk_value(names, index)?.assumingMemoryBound(to: GENERAL_NAME.self),
+                    name.pointee.type == kind, let text = attache_general_name_text(name)
+                else { continue }
+                let bytes = UnsafeBufferPointer(
+                    start: ASN1_STRING_get0_data(text), count: Int(ASN1_STRING_length(text)))
+                if fits(bytes) { return true }
+            }
+            return false
+        }
+
+        /// Whether a dNSName matches a host (RFC 9525 section 6.3), on bytes.
+        enum HostMatch {
+            /// Compares without case. `*` is allowed as the whole leftmost label only. It matches one label of letters,
+            /// digits and hyphens, and needs two labels to its right.
+            static func matches(presented: UnsafeBufferPointer<UInt8>, host: UnsafeBufferPointer<UInt8>) -> Bool {
+                guard let first = presented.first, let start = host.first, start != dot else { return false }
+                guard first == star else { return !presented.contains(star) && equal(presented[...], host[...]) }
+                let domain = presented.dropFirst()
+                guard isWildcardDomain(domain), let end = host.firstIndex(of: dot) else { return false }
+                return host[..<end].allSatisfy(isLetterDigitHyphen) && equal(domain, host[end...])
+            }
+
+            /// Whether the bytes are a dot and at least two valid labels of a host name.
+            private static func isWildcardDomain(_ domain: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+                guard domain.first == dot else { return false }
+                let labels = domain.dropFirst().split(separator: dot, omittingEmptySubsequences: false)
+                return labels.count >= 2
+                    && labels.allSatisfy { label in
+                        label.allSatisfy(isLetterDigitHyphen) && label.first.map { $0 != hyphen } == true
+                            && label.last.map { $0 != hyphen } == true
+                    }
+            }
+
+            private static func equal(
+                _ left: Slice<UnsafeBufferPointer<UInt8>>, _ right: Slice<UnsafeBufferPointer<UInt8>>
+            ) -> Bool {
+                left.count == right.count && zip(left, right).allSatisfy { lowercased($0) == lowercased($1) }
+            }
+
+            private static func lowercased(_ unit: UInt8) -> UInt8 { (0x41...0x5A).contains(unit) ? unit | 0x20 : unit }
+
+            private static func isLetterDigitHyphen(_ unit: UInt8) -> Bool {
+                (0x61...0x7A).contains(lowercased(unit)) || (0x30...0x39).contains(unit) || unit == hyphen
+            }
+
+            private static let star = UInt8(ascii: "*")
+            private static let dot = UInt8(ascii: ".")
+            private static let hyphen = UInt8(ascii: "-")
+        }
+
+        /// Whether a CA excludes a host (RFC 5280 section 4.2.1.10) that a wildcard would match. OpenSSL compares
+        /// `*.example.com` itself with the excluded names, and not the matched host.
+        enum ExcludedHost {
+            static func isExcluded(_ host: String, by authority: Certificate) -> Bool {
+                guard X509_get_ext_by_NID(authority.handle, NID_name_constraints, -1) >= 0,
+                    let decoded = X509_get_ext_d2i(authority.handle, NID_name_constraints, nil, nil)
+                else { return false }
+                let constraints = decoded.assumingMemoryBound(to: NAME_CONSTRAINTS.self)
+                defer { NAME_CONSTRAINTS_free(constraints) }
+                let subtrees = constraints.pointee.excludedSubtrees
+                return (0..<max(0, OPENSSL_sk_num(subtrees))).contains { index in
+                    guard
+                        let subtree = OPENSSL_sk_value(subtrees, index)?.assumingMemoryBound(to: GENERAL_SUBTREE.self),
+                        let base = subtree.pointee.base, case .dns(let domain) = SubjectAlternativeName(base)
+                    else { return false }
+                    return host == domain || host.hasSuffix(domain.hasPrefix(".") ? domain : ".\(domain)")
+                }
+            }
+        }
+    }
+}

@@ -62,13 +62,15 @@ struct PlayedVerdicts {
 
     /// A request for that target has the server judge the credential.
     func judge(
-        _ name: String, at server: String, _ verdict: AnswerVerdict, target: String = "/", second: Int = 0,
+        _ name: String, at server: String, _ verdict: Account.Verdict, target: String = "/", second: Int = 0,
         broughtBy owner: String? = nil
     ) {
         let credential = Credential(name: name, user: name, password: Secret("secret of \(name)"))
         let evidence = accounts.evidence(of: credential, at: server, broughtBy: owner)
         let now = Self.start + .seconds(second)
-        guard case .send(let attempt) = evidence.admit(target.utf8.span, under: RetryTerms(retry: [30_000]), now: now)
+        guard
+            case .send(let attempt) = evidence.admit(
+                target.utf8.span, under: Evidence.RetryTerms(retry: [30_000]), now: now)
         else { return }
         attempt.settle(verdict, because: "was refused by \(server)", now: now)
     }

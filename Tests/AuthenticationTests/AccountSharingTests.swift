@@ -12,7 +12,7 @@ struct AccountSharingTests {
         )
         let accounts = Accounts()
         func adopt(_ version: CredentialVersion, _ revision: Int64) -> [CredentialVersion] {
-            accounts.adopt([SharedAccount(version, broughtBy: nil, Account(), revision: revision)], at: 0)
+            accounts.adopt([Account.Shared(version, broughtBy: nil, Account(), revision: revision)], at: 0)
             return accounts.all.map(\.version)
         }
         #expect(adopt(old, 1) == [old])
@@ -30,7 +30,7 @@ struct AccountSharingTests {
             var account = Account()
             account.number = number
             accounts.adopt(
-                [SharedAccount(credential.version, broughtBy: nil, account, revision: revision)],
+                [Account.Shared(credential.version, broughtBy: nil, account, revision: revision)],
                 ofAnotherStore: isAnother, at: 0)
             return accounts.all.first?.account.number
         }
@@ -42,13 +42,13 @@ struct AccountSharingTests {
     }
 
     /// A store that answers when the test has it answer.
-    private final class SlowJournal: AccountJournal {
-        let answer = Promise<SharedAccount.Change>()
+    private final class SlowJournal: Accounts.Journal {
+        let answer = Promise<Account.Shared.Change>()
         let isAttached = true
 
         func change(
-            _ own: SharedAccount, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
-        ) async -> SharedAccount.Change? { await answer.value() }
+            _ own: Account.Shared, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
+        ) async -> Account.Shared.Change? { await answer.value() }
 
         func replaced(by version: CredentialVersion, isRenewal: Bool) {}
     }
@@ -59,14 +59,14 @@ struct AccountSharingTests {
         let accounts = Accounts(journal: journal)
         var account = Account()
         for server in [first, second] { _ = account.learn(of: server) }
-        accounts.adopt([SharedAccount(credential.version, broughtBy: nil, account, revision: 1)], at: 0)
+        accounts.adopt([Account.Shared(credential.version, broughtBy: nil, account, revision: 1)], at: 0)
         let (evidence, other) = (
             accounts.evidence(of: credential, at: first), accounts.evidence(of: credential, at: second)
         )
         #expect(evidence.isGood && other.isGood)
         evidence.judge(evidence.send(), .refused, at: "/".utf8.span, now: 1)
         #expect(!evidence.isGood && !other.isGood)
-        guard case .wait = other.admit("/".utf8.span, under: RetryTerms(retry: [30_000]), now: 2) else {
+        guard case .wait = other.admit("/".utf8.span, under: Evidence.RetryTerms(retry: [30_000]), now: 2) else {
             Issue.record("the version is sent before the store knows of the refusal")
             return
         }

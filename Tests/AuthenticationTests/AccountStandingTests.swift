@@ -31,16 +31,16 @@ struct AccountStandingTests {
         func evidence(_ server: String) -> Evidence { accounts.evidence(of: credential, at: server) }
 
         func attempt(_ server: String, _ target: String, second: Int, retry: [Milliseconds] = Account.shortSteps)
-            -> Attempt?
+            -> Evidence.Attempt?
         {
             let now = AccountStandingTests.start + .seconds(second)
-            let admission = evidence(server).admit(target.utf8.span, under: RetryTerms(retry: retry), now: now)
+            let admission = evidence(server).admit(target.utf8.span, under: Evidence.RetryTerms(retry: retry), now: now)
             if case .send(let attempt) = admission { return attempt }
             return nil
         }
 
         func judge(
-            _ server: String, _ verdict: AnswerVerdict, target: String = "/", second: Int,
+            _ server: String, _ verdict: Account.Verdict, target: String = "/", second: Int,
             retry: [Milliseconds] = Account.shortSteps
         ) {
             attempt(server, target, second: second, retry: retry)?

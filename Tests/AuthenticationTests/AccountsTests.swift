@@ -6,22 +6,22 @@ import Testing
 @testable import Authentication
 
 /// A store whose transactions each go on when the test lets them.
-private final class HeldJournal: AccountJournal {
+private final class HeldJournal: Accounts.Journal {
     private let state = Mutex((account: Account(), revision: Int64(0)))
     private let begun = AsyncStream<Promise<Bool>>.makeStream()
 
     var isAttached: Bool { true }
 
     func change(
-        _ own: SharedAccount, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
-    ) async -> SharedAccount.Change? {
+        _ own: Account.Shared, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
+    ) async -> Account.Shared.Change? {
         let turn = Promise<Bool>()
         begun.continuation.yield(turn)
         guard await turn.value() == true else { return nil }
         return state.withLock { state in
             let (seat, decisions) = change(&state.account)
             state.revision += 1
-            return SharedAccount.Change(state.account, revision: state.revision, by: seat, decisions: decisions)
+            return Account.Shared.Change(state.account, revision: state.revision, by: seat, decisions: decisions)
         }
     }
 
@@ -40,16 +40,16 @@ struct AccountsTests {
     private let alice = Credential(name: "alice", user: "alice", password: Secret("a"))
     private static let server = "http://h:80"
     private static let target = Array("/a".utf8)
-    private static let terms = RetryTerms(retry: [30_000, 300_000, 1_800_000])
+    private static let terms = Evidence.RetryTerms(retry: [30_000, 300_000, 1_800_000])
 
     private var evidence: Evidence { accounts.evidence(of: alice, at: Self.server) }
 
-    private func admit(_ target: String = "/a", now: WallTime) -> AnswerAdmission {
+    private func admit(_ target: String = "/a", now: WallTime) -> Evidence.Admission {
         evidence.admit(target.utf8Span.span, under: Self.terms, now: now)
     }
 
     /// A request is sent with the version, and judged.
-    private func send(_ target: String, _ verdict: AnswerVerdict, now: WallTime) {
+    private func send(_ target: String, _ verdict: Account.Verdict, now: WallTime) {
         guard case .send(let attempt) = admit(target, now: now) else {
             Issue.record("it is not sent to \(target)")
             return
@@ -108,7 +108,7 @@ struct AccountsTests {
     }
 
     @Test func `behind a refusal the next request waits for a probe, and goes on with its acceptance`() async {
-        let probes = Mutex<[Probe]>([])
+        let probes = Mutex<[Evidence.Probe]>([])
         accounts.onProbe { probe in probes.withLock { $0.append(probe) } }
         send("/a", .accepted, now: 0)
         evidence.judge(evidence.send(), .refused, at: "/forbidden".utf8Span.span, now: 10)
@@ -128,7 +128,7 @@ struct AccountsTests {
     }
 
     @Test func `a refused probe holds the version until the next try, which wakes by itself`() async {
-        let probes = Mutex<[Probe]>([])
+        let probes = Mutex<[Evidence.Probe]>([])
         let wakes = Mutex<[WallTime]>([])
         accounts.onProbe { probe in probes.withLock { $0.append(probe) } }
         accounts.onWake { time in wakes.withLock { $0.append(time) } }
@@ -150,7 +150,7 @@ struct AccountsTests {
     }
 
     @Test func `a request whose client leaves is no verdict, and the next one leads`() async {
-        var admission: AnswerAdmission? = admit("/a", now: 0)
+        var admission: Evidence.Admission? = admit("/a", now: 0)
         guard case .send? = admission, case .wait(let waiter) = admit("/b", now: 1) else {
             Issue.record("the second does not wait for the first")
             return
@@ -210,7 +210,7 @@ struct AccountsTests {
     func `requests that come while the store is asked are each told what becomes of them`() async throws {
         let journal = HeldJournal()
         let evidence = Accounts(journal: journal).evidence(of: alice, at: Self.server)
-        func ask(_ target: String) throws -> AdmissionWaiter {
+        func ask(_ target: String) throws -> Evidence.Waiter {
             let admission = evidence.admit(target.utf8Span.span, under: Self.terms, now: 0)
             guard case .wait(let waiter) = admission else { throw CancellationError() }
             return waiter
@@ -235,7 +235,7 @@ struct AccountsTests {
     func `an answer without a verdict has no request lead beside the store`() async throws {
         let journal = HeldJournal()
         let evidence = Accounts(journal: journal).evidence(of: alice, at: Self.server)
-        var leaders: [Attempt] = []
+        var leaders: [Evidence.Attempt] = []
         guard case .wait(let first) = evidence.admit("/1".utf8Span.span, under: Self.terms, now: 0) else {
             throw CancellationError()
         }
@@ -271,7 +271,7 @@ struct AccountsTests {
             let credential = Credential(name: "url:\(number)", user: "u", password: Secret("\(number)"))
             return accounts.evidence(of: credential, at: Self.server, broughtBy: "one")
         }
-        weak var ledger: AccountLedger?
+        weak var ledger: Account.Ledger?
         func bringFirst() {
             let first = bring(0)
             ledger = first.ledger

@@ -71,7 +71,9 @@ extension ChallengeTaskTests {
             #expect(decided(&task, .useCredential(ci)) == "look up basic")
             _ = task.foundDefault(nil)
             if isRejected {
-                #expect(decided(&task, .rejectProtectionSpace) == "pass: \(PassReason.parked(credential: "ci"))")
+                #expect(
+                    decided(&task, .rejectProtectionSpace)
+                        == "pass: \(ChallengeTask.PassReason.parked(credential: "ci"))")
             } else {
                 #expect(decided(&task, .useCredential(other)) == "answer basic with other")
             }

@@ -168,7 +168,7 @@ import Testing
         _ = second.heldBack(response(line), offers: offers(line))
         #expect(
             decided(&second, .useCredential(ci))
-                == "pass: \(PassReason.parked(credential: "ci"))")
+                == "pass: \(ChallengeTask.PassReason.parked(credential: "ci"))")
     }
 
     @Test func `a method that only the first response offered has its turn when the others are done with`() {
@@ -294,7 +294,7 @@ import Testing
 
     @Test func `a parked or unusable credential passes the response`() {
         for reason in [
-            PassReason.parked(credential: "ci"), .unanswerable(.userContainsColon(credential: "ci")),
+            ChallengeTask.PassReason.parked(credential: "ci"), .unanswerable(.userContainsColon(credential: "ci")),
         ] {
             var task = ChallengeTask(urlCredential: ci)
             _ = challenged(&task)

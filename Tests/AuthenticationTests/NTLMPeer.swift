@@ -69,9 +69,9 @@ enum NTLMPeer {
         var code: [UInt8] { Array(bytes[72..<88]) }
         var time: [UInt8] { Array(nt[24..<32]) }
         var clientChallenge: [UInt8] { Array(nt[32..<40]) }
-        var information: NTLMChallengeMessage.TargetInformation {
+        var information: NTLMMessage.Challenge.TargetInformation {
             let list = Array(nt[44...])
-            return NTLMChallengeMessage.TargetInformation(list.span)
+            return NTLMMessage.Challenge.TargetInformation(list.span)
         }
 
         /// The expected proof and code for a password: [MS-NLMP] sections 3.3.2 and 3.1.5.1.2, implemented

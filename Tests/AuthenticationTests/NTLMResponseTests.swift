@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct NTLMResponseTests {
     /// [MS-NLMP] section 4.2.1: the values that all its examples share.
-    let account = NTLMAuthenticateMessage.Account("Domain\\User")
+    let account = NTLMMessage.Authenticate.Account("Domain\\User")
     let serverChallenge = Hex.decode("0123456789abcdef") ?? []
     let clientChallenge = Hex.decode("aaaaaaaaaaaaaaaa") ?? []
     let targetInformation = Hex.decode("02000c0044006f006d00610069006e0001000c0053006500720076006500720000000000") ?? []
@@ -20,14 +20,14 @@ import Testing
         ("🔑key", "08636ad2dbbe22210305db7278de577f"),
     ])
     func `a password's hash agrees with the published and computed ones`(password: String, hash: String) throws {
-        #expect(hex(try NTLMAuthenticateMessage.Response.passwordHash(of: Secret(password)).array) == hash)
+        #expect(hex(try NTLMMessage.Authenticate.Response.passwordHash(of: Secret(password)).array) == hash)
     }
 
     /// [MS-NLMP] sections 4.2.4.1 and 4.2.4.2.
     @Test func `the published NTLMv2 answer comes out`() throws {
-        let key = try NTLMAuthenticateMessage.Response.key(for: #require(account), password: Secret("Password"))
+        let key = try NTLMMessage.Authenticate.Response.key(for: #require(account), password: Secret("Password"))
         #expect(hex(key.withBytes { $0.array }) == "0c868a403bfd7a93a3001ef22ef02e3f")
-        let response = NTLMAuthenticateMessage.Response(
+        let response = NTLMMessage.Authenticate.Response(
             key: key, serverChallenge: serverChallenge, clientChallenge: clientChallenge,
             time: Array(repeating: 0, count: 8), targetInformation: targetInformation, sendsLM: true)
         #expect(hex(response.lm) == "86c35097ac9cec102554764a57cccc19aaaaaaaaaaaaaaaa")
@@ -39,8 +39,8 @@ import Testing
     }
 
     @Test func `where the server knows the time, the older response is zero`() throws {
-        let key = try NTLMAuthenticateMessage.Response.key(for: #require(account), password: Secret("Password"))
-        let response = NTLMAuthenticateMessage.Response(
+        let key = try NTLMMessage.Authenticate.Response.key(for: #require(account), password: Secret("Password"))
+        let response = NTLMMessage.Authenticate.Response(
             key: key, serverChallenge: serverChallenge, clientChallenge: clientChallenge,
             time: Array(repeating: 0, count: 8), targetInformation: targetInformation, sendsLM: false)
         #expect(response.lm == Array(repeating: 0, count: 24))
@@ -63,19 +63,19 @@ import Testing
         ("builder", "", "builder"), ("CORP\\a\\b", "CORP", "a\\b"), ("\\builder", "", "builder"),
     ])
     func `a user is written in three ways`(name: String, domain: String, user: String) {
-        let account = NTLMAuthenticateMessage.Account(name)
+        let account = NTLMMessage.Authenticate.Account(name)
         #expect(account?.domain == domain)
         #expect(account?.user == user)
     }
 
     @Test(arguments: ["", "CORP\\"])
-    func `nobody is no user`(name: String) { #expect(NTLMAuthenticateMessage.Account(name) == nil) }
+    func `nobody is no user`(name: String) { #expect(NTLMMessage.Authenticate.Account(name) == nil) }
 
     /// Windows maps character by character, so neither ß nor the dotless ı becomes ASCII.
     @Test(arguments: [
         ("user", "USER"), ("Jäsøn", "JÄSØN"), ("straße", "STRAßE"), ("ılk", "ıLK"), ("ÿ", "Ÿ"), ("𐐨", "𐐨"),
     ])
     func `a name is capitalised as Windows does it`(user: String, upper: String) {
-        #expect(NTLMAuthenticateMessage.Account("D\\" + user)?.identity == Array(utf16: upper + "D"))
+        #expect(NTLMMessage.Authenticate.Account("D\\" + user)?.identity == Array(utf16: upper + "D"))
     }
 }

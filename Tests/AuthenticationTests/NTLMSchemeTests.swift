@@ -131,11 +131,11 @@ import Testing
         let whole = NTLMPeer.list([(2, [1, 2]), (7, Array(repeating: 5, count: 8))])
         for length in 0...whole.count {
             let part = Array(whole.prefix(length))
-            let information = NTLMChallengeMessage.TargetInformation(part.span)
+            let information = NTLMMessage.Challenge.TargetInformation(part.span)
             let expected = length < 6 ? [] : length < 18 ? [2] : [2, 7]
             #expect(information.attributes.map { Int($0.identifier) } == expected)
         }
-        #expect(NTLMChallengeMessage.TargetInformation(whole.span).bytes == whole)
+        #expect(NTLMMessage.Challenge.TargetInformation(whole.span).bytes == whole)
     }
 
     @Test func `a login takes two legs, and then nothing more`() throws {

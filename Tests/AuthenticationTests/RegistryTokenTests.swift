@@ -291,7 +291,8 @@ import Testing
         let store = TokenStore()
         let land = { (version: CredentialVersion, now: WallTime) in
             _ = store.land(
-                FetchedToken(grant: version, token: Secret("t"), endsAt: .distantFuture, renewsAt: .distantFuture))
+                TokenStore.FetchedToken(
+                    grant: version, token: Secret("t"), endsAt: .distantFuture, renewsAt: .distantFuture))
         }
         let other = CredentialVersion(name: "crm", fingerprint: 1)
         _ = store.supply(for: other, besides: nil, at: 0)

@@ -12,7 +12,7 @@ import Testing
 
     private struct Unexpected: Error {}
 
-    private func admit(_ target: String = "/") -> Admission {
+    private func admit(_ target: String = "/") -> ProtectionSpaces.Admission {
         spaces.admit(to: origin, target: target.utf8Span.span, version: nil)
     }
 

@@ -46,7 +46,7 @@ import Testing
             text(try TokenRequest(grant(.none, .refreshToken(Secret("tGzv3J"))), at: 0).content)
                 == "grant_type=refresh_token&refresh_token=tGzv3J&client_id=s6BhdRkqt3")
         #expect(
-            text(try TokenRequest(grant(.none, .assertion(TokenInput(.secret(Secret("e.y.J"))))), at: 0).content)
+            text(try TokenRequest(grant(.none, .assertion(TokenGrant.Input(.secret(Secret("e.y.J"))))), at: 0).content)
                 == "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=e.y.J&client_id=s6BhdRkqt3"
         )
     }

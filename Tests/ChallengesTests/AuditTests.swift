@@ -30,12 +30,14 @@ struct AuditTests {
 
     /// A request sends the credential, and the server judges it.
     private func judge(
-        _ state: ChallengeState, _ verdict: AnswerVerdict, at target: String, of client: ClientIdentity? = client,
+        _ state: ChallengeState, _ verdict: Account.Verdict, at target: String, of client: ClientIdentity? = client,
         second: Int = 0, server: String = space.origin.serverName
     ) {
         let evidence = state.spaces.accounts.evidence(of: Self.alice, at: server)
         let now = Self.start + .seconds(second)
-        guard case .send(let attempt) = evidence.admit(target.utf8.span, under: RetryTerms(retry: [30_000]), now: now)
+        guard
+            case .send(let attempt) = evidence.admit(
+                target.utf8.span, under: Evidence.RetryTerms(retry: [30_000]), now: now)
         else { return }
         attempt.settle(verdict, because: "was refused by host:80", by: client, now: now)
     }

@@ -35,7 +35,7 @@ struct ChallengeTroubleTests {
     @Test func `a response that passes for another reason keeps its own note`() {
         let trouble = ChallengeLoop.Trouble.counted(Self.noTicket)
         #expect(trouble.sentence(instead: .endless, of: challenger) == nil)
-        #expect(trouble.note(on: .endless) == PassReason.endless.description)
+        #expect(trouble.note(on: .endless) == ChallengeTask.PassReason.endless.description)
         #expect(trouble.note(on: .nothingToAnswer) == nil)
     }
 }

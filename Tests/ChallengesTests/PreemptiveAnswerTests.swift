@@ -71,7 +71,7 @@ struct PreemptiveAnswerTests {
             let target = request.context.request.target
             let value = ByteBuffer(capacity: 256)
             for _ in 1...2 {
-                let admission = evidence.admit(target.readable, under: RetryTerms(retry: [30_000]), now: 0)
+                let admission = evidence.admit(target.readable, under: Evidence.RetryTerms(retry: [30_000]), now: 0)
                 if case .send(let attempt) = admission { attempt.settle(.refused, now: 0) }
             }
             let told = Mutex<[AuditEvent]>([])

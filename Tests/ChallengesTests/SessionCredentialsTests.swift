@@ -126,7 +126,7 @@ struct SessionCredentialsTests {
     }
 
     @Test func `what a client has shown counts in the table of credentials that clients bring`() async throws {
-        let accounts = try await onLoop { loop -> [SharedAccount] in
+        let accounts = try await onLoop { loop -> [Account.Shared] in
             let state = PlayedRequest.freshState()
             let rules = "challenge { host h; default; learn yes; persistence session }"
             for number in 0..<40 {

@@ -49,7 +49,8 @@ struct EarlierRefusalsTests {
             try EarlierVersion.refuse(wrong, in: Self.space, nextTry: 0, connection)
             try EarlierVersion.refuse(outage, in: Self.space, nextTry: 5, connection)
             try EarlierVersion.refuse(later, in: Self.space, nextTry: tomorrow, connection)
-            let learned = LearnedSpace(space: Self.space, extents: [.origin], accepted: [outage, later])
+            let learned = ProtectionSpaces.LearnedSpace(
+                space: Self.space, extents: [.origin], accepted: [outage, later])
             try LearnedTables.put(learned, on: LearnedTables.today, at: 2, connection)
         }
         let store = try open(database)

@@ -45,7 +45,7 @@ struct SendingProcess {
     let store: CredentialStore
 
     static let server = "http://host:80"
-    static let terms = RetryTerms(retry: Account.shortSteps)
+    static let terms = Evidence.RetryTerms(retry: Account.shortSteps)
 
     static func credential(_ password: String = "p", name: String = "ci") -> Credential {
         Credential(name: name, user: "ann", password: Secret(password))
@@ -101,9 +101,9 @@ struct SendingProcess {
 
 /// A request, and what becomes of it.
 final class AskedRequest: Sendable {
-    private let result = Mutex<AnswerAdmission?>(nil)
+    private let result = Mutex<Evidence.Admission?>(nil)
 
-    init(_ admission: AnswerAdmission) {
+    init(_ admission: Evidence.Admission) {
         guard case .wait(let waiter) = admission else {
             result.withLock { $0 = admission }
             return
@@ -116,7 +116,7 @@ final class AskedRequest: Sendable {
 
     var isDecided: Bool { result.withLock { $0 != nil } }
 
-    var attempt: Attempt? {
+    var attempt: Evidence.Attempt? {
         result.withLock { if case .send(let attempt)? = $0 { attempt } else { nil } }
     }
 

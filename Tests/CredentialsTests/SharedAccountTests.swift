@@ -23,7 +23,7 @@ import Testing
     private func refuseAll(_ requests: [AskedRequest], of processes: [SendingProcess], now: WallTime) async throws
         -> Int
     {
-        var sent: [ObjectIdentifier: Attempt] = [:]
+        var sent: [ObjectIdentifier: Evidence.Attempt] = [:]
         let isOver = try await Wait.asTask {
             let fresh = requests.compactMap(\.attempt).filter { sent[ObjectIdentifier($0)] == nil }
             #expect(fresh.count <= 1, "a second leader beside the first")

@@ -23,7 +23,7 @@ import Testing
         let path = try StoreFile.temporary()
         let (ours, theirs) = (try StoreFile.open(path), try StoreFile.open(path))
         let version = CredentialVersion(name: "ci", fingerprint: .max / 3)
-        let learned = LearnedSpace(
+        let learned = ProtectionSpaces.LearnedSpace(
             space: space, extents: [.prefixes([Array("/a/".utf8)]), .prefixes([Array("/b/c/".utf8)])],
             accepted: [version])
         StoreJournalProbe.learned(learned, in: ours)
@@ -53,7 +53,8 @@ import Testing
         let version = CredentialVersion(name: "ci", fingerprint: .max / 3)
         let prefix = "/\(String(repeating: "x", count: length - 2))/"
         StoreJournalProbe.learned(
-            LearnedSpace(space: space, extents: [.prefixes([Array(prefix.utf8)])], accepted: [version]), in: store)
+            ProtectionSpaces.LearnedSpace(
+                space: space, extents: [.prefixes([Array(prefix.utf8)])], accepted: [version]), in: store)
         #expect(store.settles())
         let known = try StoreFile.open(path).spaces.known(host: "host".utf8Span.span, port: 80, protocol: .http)
         let covers = { (target: String) in
@@ -200,7 +201,8 @@ import Testing
         let path = try StoreFile.temporary()
         let ours = try StoreFile.open(path)
         rename(path, path + ".away")
-        StoreJournalProbe.learned(LearnedSpace(space: space, extents: [.origin], accepted: []), in: ours)
+        StoreJournalProbe.learned(
+            ProtectionSpaces.LearnedSpace(space: space, extents: [.origin], accepted: []), in: ours)
         #expect(Wait.until { ours.writer.isHeldUp })
         #expect(throws: CredentialStoreError.self) { try ours.follow(within: 0) }
         #expect(throws: CredentialStorageError.self) { try set("alice", "p", in: ours) }
@@ -216,7 +218,7 @@ import Testing
 
 /// Says what a proxy says when an answer was accepted.
 private enum StoreJournalProbe {
-    static func learned(_ space: LearnedSpace, in store: CredentialStore) {
+    static func learned(_ space: ProtectionSpaces.LearnedSpace, in store: CredentialStore) {
         StoreJournal(store).learned(space)
     }
 }

@@ -31,7 +31,7 @@ struct StoreRefusalTests {
             store.writer.submit { _, _ throws(DatabaseError) in gate.withLock { _ in } }
             for name in ["one", "two", "three"] {
                 StoreJournal(store).learned(
-                    LearnedSpace(space: Self.space(name), extents: [.origin], accepted: []))
+                    ProtectionSpaces.LearnedSpace(space: Self.space(name), extents: [.origin], accepted: []))
                 store.writer.submit { connection, _ throws(DatabaseError) in
                     try connection.rows("INSERT INTO attache_nothing VALUES (1)")
                 }
@@ -54,7 +54,8 @@ struct StoreRefusalTests {
         let long = String((0..<6000).map { _ in "abcdefghijklmnopqrstuvwxyz".randomElement(using: &random) ?? "a" })
         let version = CredentialVersion(name: "ci", fingerprint: 1)
         for realm in [long, "a\u{0}b", "short"] {
-            let learned = LearnedSpace(space: Self.space(realm), extents: [.origin], accepted: [version])
+            let learned = ProtectionSpaces.LearnedSpace(
+                space: Self.space(realm), extents: [.origin], accepted: [version])
             StoreJournal(store).learned(learned)
         }
         #expect(store.settles())

@@ -59,8 +59,8 @@ import Testing
         let endpoint = try #require(HTTPEndpoint("https://id/"))
         let response = try TokenResponse(status: 200, content: &content, from: endpoint)
         await store.tokens.end(
-            grant.family, at: RefreshTokenRotation(generation: generation, token: Secret("given with \(token)")),
-            with: FetchedToken(response, for: grant.version, generation: generation, at: Self.now))
+            grant.family, at: RefreshTokenFamily.Rotation(generation: generation, token: Secret("given with \(token)")),
+            with: TokenStore.FetchedToken(response, for: grant.version, generation: generation, at: Self.now))
     }
 
     @Test(arguments: Kind.allCases)
@@ -113,7 +113,7 @@ import Testing
         let (memory, grant) = (CredentialMemory(), try Grant())
         let path = try StoreFile.temporary()
         await memory.tokens.end(
-            grant.family, at: RefreshTokenRotation(generation: 3, token: Secret("third")), with: nil)
+            grant.family, at: RefreshTokenFamily.Rotation(generation: 3, token: Secret("third")), with: nil)
         let store = try CredentialStore(
             sqlite: path, key: StoreFile.key(1), memory: memory, fingerprintKey: { _ in },
             report: { Issue.record("\($0)") })
@@ -143,7 +143,8 @@ import Testing
         let last: [(Grant, Secret?)] = [(rotating, Secret("given")), (constant, nil)]
         for (grant, token) in last {
             #expect(await claim(store, grant) == "granted 0 own")
-            await store.tokens.end(grant.family, at: RefreshTokenRotation(generation: 1, token: token), with: nil)
+            await store.tokens.end(
+                grant.family, at: RefreshTokenFamily.Rotation(generation: 1, token: token), with: nil)
         }
         let database = try #require(name.split(separator: "dbname=").last)
         let other = try PostgreSQLConnection(name.replacing("dbname=\(database)", with: "dbname=postgres"))

@@ -6,7 +6,7 @@ extension Accounts {
     public func putOnHold(_ credential: Credential, at server: Origin) {
         let evidence = evidence(of: credential, at: server.serverName)
         for target in ["", "/refused"] {
-            let admission = evidence.admit(target.utf8Span.span, under: RetryTerms(retry: [30_000]), now: 0)
+            let admission = evidence.admit(target.utf8Span.span, under: Evidence.RetryTerms(retry: [30_000]), now: 0)
             if case .send(let attempt) = admission { attempt.settle(.refused, now: 0) }
         }
     }

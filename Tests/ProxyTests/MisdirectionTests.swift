@@ -12,7 +12,7 @@ import Testing
 import Transport
 
 import struct Authentication.CookieJar
-import enum Authentication.FormLoginError
+import struct Authentication.FormLogin
 
 @testable import Forwarding
 @testable import Proxy
@@ -81,7 +81,7 @@ struct MisdirectionTests {
             let login = LoginExchange(
                 downstream: session.downstream, exchange: exchange, destination: destination, form: form)
             defer { login.end() }
-            do throws(FormLoginError) {
+            do throws(FormLogin.Failure) {
                 _ = try await login.ask(
                     .get, at: Array("/login".utf8), with: CookieJar(origin: destination.origin.authority))
             } catch { throw .refused(Refusal(.badGateway, .proxyInternalError, "\(error)")) }

@@ -22,7 +22,7 @@ public struct FormLogin: Sendable {
         case loggedIn(CookieJar, landing: [UInt8]?)
         /// The server checked the credential and refused it.
         case refused
-        case failed(FormLoginError)
+        case failed(Failure)
     }
 
     private enum State: Sendable {
@@ -357,41 +357,43 @@ public struct FormLogin: Sendable {
     }
 }
 
-/// The reason why a login came to no verdict. The sentences contain no secret, and follow "credential NAME is not
-/// logged in: ".
-public enum FormLoginError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The login leads to another scheme, host or port. The credential is not for that protection space.
-    case elsewhere(String)
-    case endless
-    /// The server redirects the form, with this status, to a path that the rule does not name.
-    case sentOn(Int, to: String)
-    /// The server answered the form with this status.
-    case status(Int)
-    /// The server could not read the form, by its status or its page, and so did not check the credential.
-    case wantsJSON(status: Int)
-    /// The server read the JSON, and reports missing or wrong members.
-    case fieldsNotTaken
-    /// A reference of the page or response is not a usable address.
-    case unusableReference
-    /// The login succeeded, but the server set no cookie.
-    case noCookie
-    /// No connection, no trust, or no response in time; the sentence says which.
-    case unreachable(String)
+extension FormLogin {
+    /// The reason why a login came to no verdict. The sentences contain no secret, and follow "credential NAME is not
+    /// logged in: ".
+    public enum Failure: Error, Sendable, Equatable, CustomStringConvertible {
+        /// The login leads to another scheme, host or port. The credential is not for that protection space.
+        case elsewhere(String)
+        case endless
+        /// The server redirects the form, with this status, to a path that the rule does not name.
+        case sentOn(Int, to: String)
+        /// The server answered the form with this status.
+        case status(Int)
+        /// The server could not read the form, by its status or its page, and so did not check the credential.
+        case wantsJSON(status: Int)
+        /// The server read the JSON, and reports missing or wrong members.
+        case fieldsNotTaken
+        /// A reference of the page or response is not a usable address.
+        case unusableReference
+        /// The login succeeded, but the server set no cookie.
+        case noCookie
+        /// No connection, no trust, or no response in time; the sentence says which.
+        case unreachable(String)
 
-    public var description: String {
-        switch self {
-        case .elsewhere(let place): "its login leads to \(place), which is another protection space"
-        case .endless: "its login redirects without end"
-        case .sentOn(let status, let path):
-            "its login was answered with status \(status), which sends the password on to \(path), another path than the rule's"
-        case .status(let status): "it was answered with status \(status)"
-        case .wantsJSON(let status):
-            "this login wants JSON, as its status \(status) says: write 'fields json { … }' into the rule's form"
-        case .fieldsNotTaken:
-            "it was answered with status 422: the login takes JSON, but other members than those of 'fields json'"
-        case .unusableReference: "its login redirects to a URL that is not allowed"
-        case .noCookie: "the server accepted the form, but set no cookie"
-        case .unreachable(let sentence): sentence
+        public var description: String {
+            switch self {
+            case .elsewhere(let place): "its login leads to \(place), which is another protection space"
+            case .endless: "its login redirects without end"
+            case .sentOn(let status, let path):
+                "its login was answered with status \(status), which sends the password on to \(path), another path than the rule's"
+            case .status(let status): "it was answered with status \(status)"
+            case .wantsJSON(let status):
+                "this login wants JSON, as its status \(status) says: write 'fields json { … }' into the rule's form"
+            case .fieldsNotTaken:
+                "it was answered with status 422: the login takes JSON, but other members than those of 'fields json'"
+            case .unusableReference: "its login redirects to a URL that is not allowed"
+            case .noCookie: "the server accepted the form, but set no cookie"
+            case .unreachable(let sentence): sentence
+            }
         }
     }
 }

@@ -51,7 +51,7 @@ public final class Credential: Sendable {
         placements = []
         version = CredentialVersion(
             name: isBrought ? BoundedName.of(name) : name,
-            fingerprint: CredentialFingerprint.of(user: user, password: password))
+            fingerprint: CredentialVersion.Fingerprint.of(user: user, password: password))
     }
 
     /// Creates a credential of a storage that distinguishes values itself. A value that was set again is a different
@@ -91,7 +91,8 @@ public final class Credential: Sendable {
         self.persistence = persistence
         placements = []
         isBrought = false
-        version = CredentialVersion(name: name, fingerprint: CredentialFingerprint.of(["token"], secrets: [token]))
+        version = CredentialVersion(
+            name: name, fingerprint: CredentialVersion.Fingerprint.of(["token"], secrets: [token]))
     }
 
     /// Creates a bearer token with a certificate. `name` is used in logs and explanations. They are one value: another
@@ -104,7 +105,7 @@ public final class Credential: Sendable {
         isBrought = false
         version = CredentialVersion(
             name: name,
-            fingerprint: CredentialFingerprint.of(["token", "\(identity.fingerprint)"], secrets: [token]))
+            fingerprint: CredentialVersion.Fingerprint.of(["token", "\(identity.fingerprint)"], secrets: [token]))
     }
 
     /// Creates a signing key. `name` is used in logs and explanations.
@@ -126,7 +127,8 @@ public final class Credential: Sendable {
         isBrought = false
         version = CredentialVersion(
             name: name,
-            fingerprint: CredentialFingerprint.of(["trust", "\(exception.pin)", "\(exception.until)"], secrets: []))
+            fingerprint: CredentialVersion.Fingerprint.of(
+                ["trust", "\(exception.pin)", "\(exception.until)"], secrets: []))
     }
 
     /// Creates the grant of a token. `name` is used in logs and explanations.
@@ -272,7 +274,7 @@ public final class Credential: Sendable {
     public func placed(in placements: [CredentialPlacement]) -> Credential {
         var words = ["placed", "\(version.fingerprint)"]
         for placement in placements { words += ["\(placement)"] + placement.value.map { "\($0)" } }
-        let fingerprint = CredentialFingerprint.of(words, secrets: [])
+        let fingerprint = CredentialVersion.Fingerprint.of(words, secrets: [])
         return Credential(
             self, persistence: persistence, placements: placements,
             version: CredentialVersion(name: version.name, fingerprint: fingerprint))

@@ -49,44 +49,46 @@ public final class CredentialVersion: Sendable, Hashable {
     }
 }
 
-/// Fingerprints of credentials' values, with a key of this process, or of the store that several processes share.
-public enum CredentialFingerprint {
-    /// Sets the key for fingerprints. Processes with equal keys have equal fingerprints for equal values. Fingerprints
-    /// made before do not match later ones: call it before any credential is read.
-    public static func use(_ key: Secret) {
-        keyed.withLock { $0 = MessageAuthenticationCode(key: key) }
-    }
+extension CredentialVersion {
+    /// Fingerprints of credentials' values, with a key of this process, or of the store that several processes share.
+    public enum Fingerprint {
+        /// Sets the key for fingerprints. Processes with equal keys have equal fingerprints for equal values.
+        /// Fingerprints made before do not match later ones: call it before any credential is read.
+        public static func use(_ key: Secret) {
+            keyed.withLock { $0 = MessageAuthenticationCode(key: key) }
+        }
 
-    static func of(user: String, password: Secret) -> UInt128 {
-        let keyed = keyed.withLock { $0 }
-        var message = keyed.begin()
-        message.update(utf8: user)
-        message.update("\0")
-        password.withBytes { message.update($0) }
-        return keyed.code(of: message).prefix128
-    }
-
-    /// The fingerprint of any other credential. `words[0]` is its kind.
-    public static func of(_ words: [String], secrets: [Secret]) -> UInt128 {
-        let keyed = keyed.withLock { $0 }
-        var message = keyed.begin()
-        for word in words {
-            message.update(utf8: word)
+        static func of(user: String, password: Secret) -> UInt128 {
+            let keyed = keyed.withLock { $0 }
+            var message = keyed.begin()
+            message.update(utf8: user)
             message.update("\0")
+            password.withBytes { message.update($0) }
+            return keyed.code(of: message).prefix128
         }
-        for secret in secrets {
-            message.update(utf8: "\(secret.count)")
-            message.update("\0")
-            secret.withBytes { message.update($0) }
-        }
-        return keyed.code(of: message).prefix128
-    }
 
-    private static let keyed: Mutex<MessageAuthenticationCode> = {
-        do {
-            return Mutex(try .withRandomKey())
-        } catch {
-            fatalError("the system gave no random bytes: nothing secret can be made here")
+        /// The fingerprint of any other credential. `words[0]` is its kind.
+        public static func of(_ words: [String], secrets: [Secret]) -> UInt128 {
+            let keyed = keyed.withLock { $0 }
+            var message = keyed.begin()
+            for word in words {
+                message.update(utf8: word)
+                message.update("\0")
+            }
+            for secret in secrets {
+                message.update(utf8: "\(secret.count)")
+                message.update("\0")
+                secret.withBytes { message.update($0) }
+            }
+            return keyed.code(of: message).prefix128
         }
-    }()
+
+        private static let keyed: Mutex<MessageAuthenticationCode> = {
+            do {
+                return Mutex(try .withRandomKey())
+            } catch {
+                fatalError("the system gave no random bytes: nothing secret can be made here")
+            }
+        }()
+    }
 }

@@ -3,6 +3,13 @@ import Crypto
 /// The fields of a request that a program has made as its answer. The proxy does not know the scheme, and sends them as
 /// they are.
 public final class GivenAnswer: Sendable {
+    /// Gives the next answer of a login that takes several requests on one connection.
+    public protocol Next: Sendable {
+        /// - Parameter challenges: the challenges to the latest answer.
+        /// - Throws: `notGiven` with the reason if the program makes no answer.
+        func answer(to challenges: [HeaderChallenge]) async throws(AuthenticationError) -> GivenAnswer
+    }
+
     /// A field beside the one that answers.
     public struct Field: Sendable {
         public let name: String
@@ -20,11 +27,11 @@ public final class GivenAnswer: Sendable {
     /// Whether it is for one request alone.
     public let isEphemeral: Bool
     /// The source of the next answer, if the server challenges this one on its connection; nil for the last answer.
-    public let successor: (any NextAnswer)?
+    public let successor: (any Next)?
 
     public init(
         authorization: Secret?, fields: [GivenAnswer.Field] = [], isEphemeral: Bool = false,
-        successor: (any NextAnswer)? = nil
+        successor: (any Next)? = nil
     ) {
         self.authorization = authorization
         self.fields = fields
@@ -42,14 +49,7 @@ public final class GivenAnswer: Sendable {
     /// of one is about the account behind them.
     func fingerprint(of name: String) -> UInt128 {
         isForOneRequest
-            ? CredentialFingerprint.of(["given", name], secrets: [])
-            : CredentialFingerprint.of(["given"] + fields.map(\.name), secrets: secrets)
+            ? CredentialVersion.Fingerprint.of(["given", name], secrets: [])
+            : CredentialVersion.Fingerprint.of(["given"] + fields.map(\.name), secrets: secrets)
     }
-}
-
-/// Gives the next answer of a login that takes several requests on one connection.
-public protocol NextAnswer: Sendable {
-    /// - Parameter challenges: the challenges to the latest answer.
-    /// - Throws: `notGiven` with the reason if the program makes no answer.
-    func answer(to challenges: [HeaderChallenge]) async throws(AuthenticationError) -> GivenAnswer
 }

@@ -29,12 +29,12 @@ public enum SigningKey: Sendable {
     var fingerprint: UInt128 {
         switch self {
         case .aws(let key):
-            CredentialFingerprint.of(
+            CredentialVersion.Fingerprint.of(
                 ["key", key.region, key.service, key.accessKey, key.signsPayload ? "signed" : "unsigned"],
                 secrets: [key.secretKey] + (key.sessionToken.map { [$0] } ?? []))
         case .oauth1(let key): key.fingerprint
         case .message(let key):
-            CredentialFingerprint.of(["message", key.agent, "\(key.signer.fingerprint)"], secrets: [])
+            CredentialVersion.Fingerprint.of(["message", key.agent, "\(key.signer.fingerprint)"], secrets: [])
         }
     }
 }
@@ -123,7 +123,7 @@ extension SigningKey {
                 signsPayload ? "signed" : "unsigned",
             ]
             if case .key(let signer) = proof { words.append("\(signer.fingerprint)") }
-            return CredentialFingerprint.of(words, secrets: secrets)
+            return CredentialVersion.Fingerprint.of(words, secrets: secrets)
         }
     }
 }

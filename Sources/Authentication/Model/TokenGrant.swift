@@ -4,6 +4,20 @@ import Model
 /// The grant of a token (RFC 6749): a credential that answers no challenge itself, but is exchanged for a token that
 /// does.
 public struct TokenGrant: Sendable {
+    /// A file with a token. The target that reads files knows its type.
+    public protocol File: Sendable {
+        var path: String { get }
+        /// Reads the file. Blocks: do not call it on a loop.
+        func read() throws(TokenGrant.FileFailure) -> Secret
+    }
+
+    /// The reason why a file has no token, as a sentence.
+    public struct FileFailure: Error {
+        public let sentence: String
+
+        public init(_ sentence: String) { self.sentence = sentence }
+    }
+
     /// The authentication of the client at the endpoint.
     public enum Proof: Sendable {
         /// A public client.
@@ -16,7 +30,7 @@ public struct TokenGrant: Sendable {
         /// A certificate that is shown in the handshake, and to which the tokens are bound (RFC 8705).
         case certificate(any CertificateIdentity)
         /// An assertion that another program made (RFC 7523 section 2.2).
-        case assertion(TokenInput)
+        case assertion(Input)
     }
 
     public enum Kind: Sendable {
@@ -25,12 +39,12 @@ public struct TokenGrant: Sendable {
         /// Section 6.
         case refreshToken(Secret)
         /// A token of another issuer, to be exchanged (RFC 7523 section 2.1).
-        case assertion(TokenInput)
+        case assertion(Input)
         /// An assertion that is signed here (RFC 7523 section 2.1). The subject is the client if nil, the audience the
         /// endpoint.
         case signed(any AssertionSigner, id: String?, audience: String?, subject: String?)
         /// Token exchange (RFC 8693 section 2.1).
-        case exchange(subject: TokenInput, actor: TokenInput?, requested: TokenType?)
+        case exchange(subject: Input, actor: Input?, requested: TokenType?)
         /// A user and a password for the token server of a registry; nil for the tokens that anyone gets. The audience
         /// is the registry's `service`.
         case registry(Credential?)
@@ -104,8 +118,8 @@ public struct TokenGrant: Sendable {
     public var isRegistry: Bool { if case .registry = kind { true } else { false } }
 
     /// The tokens of other programs and credentials that a request contains, the client's assertion last.
-    public var inputs: [TokenInput] {
-        var inputs: [TokenInput] = []
+    public var inputs: [Input] {
+        var inputs: [Input] = []
         switch kind {
         case .assertion(let input): inputs.append(input)
         case .exchange(let subject, let actor, _): inputs += [subject] + (actor.map { [$0] } ?? [])
@@ -119,8 +133,8 @@ public struct TokenGrant: Sendable {
     public func with(_ values: [Secret]) -> TokenGrant {
         var values = values[...]
         var (kind, proof) = (self.kind, self.proof)
-        let next = { (input: TokenInput) -> TokenInput in
-            values.popFirst().map { TokenInput(.secret($0), type: input.type) } ?? input
+        let next = { (input: Input) -> Input in
+            values.popFirst().map { Input(.secret($0), type: input.type) } ?? input
         }
         switch kind {
         case .assertion(let input): kind = .assertion(next(input))
@@ -144,7 +158,7 @@ public struct TokenGrant: Sendable {
     var fingerprint: UInt128 {
         var words = ["grant", "\(server)", clientID ?? "", audience ?? ""] + scopes
         var secrets: [Secret] = []
-        let add = { (input: TokenInput) in
+        let add = { (input: Input) in
             words += input.words
             if case .secret(let secret) = input.source { secrets.append(secret) }
         }
@@ -185,51 +199,39 @@ public struct TokenGrant: Sendable {
             words += ["parameter", parameter.name]
             secrets.append(parameter.value)
         }
-        return CredentialFingerprint.of(words, secrets: secrets)
+        return CredentialVersion.Fingerprint.of(words, secrets: secrets)
     }
 }
 
-/// A token that a request to an authorization server contains.
-public struct TokenInput: Sendable {
-    public enum Source: Sendable {
-        case secret(Secret)
-        /// A file, which is read again for each request.
-        case file(any TokenFile)
-        /// The token of another credential, by its name.
-        case credential(String)
-    }
+extension TokenGrant {
+    /// A token that a request to an authorization server contains.
+    public struct Input: Sendable {
+        public enum Source: Sendable {
+            case secret(Secret)
+            /// A file, which is read again for each request.
+            case file(any File)
+            /// The token of another credential, by its name.
+            case credential(String)
+        }
 
-    public let source: Source
-    public let type: TokenType
+        public let source: Source
+        public let type: TokenType
 
-    public init(_ source: Source, type: TokenType = .jwt) {
-        self.source = source
-        self.type = type
-    }
+        public init(_ source: Source, type: TokenType = .jwt) {
+            self.source = source
+            self.type = type
+        }
 
-    /// The source as words of a fingerprint. A file is its path, because another program writes a new token before the
-    /// present one expires.
-    fileprivate var words: [String] {
-        switch source {
-        case .secret: ["secret", type.rawValue]
-        case .file(let file): ["file", file.path, type.rawValue]
-        case .credential(let name): ["credential", name, type.rawValue]
+        /// The source as words of a fingerprint. A file is its path, because another program writes a new token before
+        /// the present one expires.
+        fileprivate var words: [String] {
+            switch source {
+            case .secret: ["secret", type.rawValue]
+            case .file(let file): ["file", file.path, type.rawValue]
+            case .credential(let name): ["credential", name, type.rawValue]
+            }
         }
     }
-}
-
-/// A file with a token. The target that reads files knows its type.
-public protocol TokenFile: Sendable {
-    var path: String { get }
-    /// Reads the file. Blocks: do not call it on a loop.
-    func read() throws(TokenFileError) -> Secret
-}
-
-/// The reason why a file has no token, as a sentence.
-public struct TokenFileError: Error {
-    public let sentence: String
-
-    public init(_ sentence: String) { self.sentence = sentence }
 }
 
 /// A private key that signs assertions (RFC 7515) or requests, by one algorithm. The target that owns keys knows its

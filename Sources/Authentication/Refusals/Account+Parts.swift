@@ -311,48 +311,48 @@ extension Account {
         /// The credential has another value now.
         case superseded
     }
-}
 
-/// An answer in flight, from its sending to the server's verdict.
-public struct SentAnswer: Sendable, Hashable {
-    public enum Role: Sendable, Hashable {
-        /// The version was not doubted.
-        case free
-        /// The leader at a server where the version is doubted.
-        case doubt
-        /// The try of a paused version.
-        case retry
-        /// A client's request beside the tries, since the pages of their samples may be gone.
-        case open
-        /// The leader at a server that has never accepted the version.
-        case unknown
-        /// The leader for a version that no server has accepted.
-        case unproven
+    /// An answer in flight, from its sending to the server's verdict.
+    public struct SentAnswer: Sendable, Hashable {
+        public enum Role: Sendable, Hashable {
+            /// The version was not doubted.
+            case free
+            /// The leader at a server where the version is doubted.
+            case doubt
+            /// The try of a paused version.
+            case retry
+            /// A client's request beside the tries, since the pages of their samples may be gone.
+            case open
+            /// The leader at a server that has never accepted the version.
+            case unknown
+            /// The leader for a version that no server has accepted.
+            case unproven
 
-        /// Whether its acceptance clears the doubts about the version.
-        var isRetrial: Bool { self == .doubt || self == .retry || self == .open }
+            /// Whether its acceptance clears the doubts about the version.
+            var isRetrial: Bool { self == .doubt || self == .retry || self == .open }
+        }
+
+        /// The request's number.
+        public let id: Int
+        public let server: String
+        public let target: UInt64
+        public let role: Role
+        let replica: UInt64
+        /// The position in the order in which its replica sent answers.
+        let sent: Int
+        /// The account's `number` that the sender knew.
+        let knew: Int
+        var reservation = Account.Reservation.ID.none
+        var isProbe = false
     }
 
-    /// The request's number.
-    public let id: Int
-    public let server: String
-    public let target: UInt64
-    public let role: Role
-    let replica: UInt64
-    /// The position in the order in which its replica sent answers.
-    let sent: Int
-    /// The account's `number` that the sender knew.
-    let knew: Int
-    var reservation = Account.Reservation.ID.none
-    var isProbe = false
-}
-
-/// A server's verdict on an answer.
-public enum AnswerVerdict: Sendable, Hashable {
-    case accepted
-    case refused
-    /// The server had an error, or never answered.
-    case none
-    /// The request was cancelled on this side.
-    case abandoned
+    /// A server's verdict on an answer.
+    public enum Verdict: Sendable, Hashable {
+        case accepted
+        case refused
+        /// The server had an error, or never answered.
+        case none
+        /// The request was cancelled on this side.
+        case abandoned
+    }
 }

@@ -82,7 +82,7 @@ public struct Account: Sendable, Hashable {
     ///   - reason: the reason of a refusal, for an operator.
     /// - Returns: decisions about requests that waited for the verdict.
     public mutating func judge(
-        _ answer: SentAnswer, _ verdict: AnswerVerdict, sample: Sample? = nil, because reason: String? = nil,
+        _ answer: SentAnswer, _ verdict: Verdict, sample: Sample? = nil, because reason: String? = nil,
         by seat: inout Seat, at now: WallTime
     ) -> [Decision] {
         expire(now)

@@ -3,16 +3,16 @@ import Synchronization
 
 /// The accounts of all versions of credentials that this process sends.
 public final class Accounts: Sendable {
-    private let context: AccountContext
+    private let context: Context
     private let capacity: Int
     private let state = Mutex(State())
 
     fileprivate struct State {
-        var ledgers: [CredentialVersion: AccountLedger] = [:]
+        var ledgers: [CredentialVersion: Account.Ledger] = [:]
         /// The accounts of credentials that clients sent, the oldest first.
-        var brought: [AccountLedger] = []
+        var brought: [Account.Ledger] = []
         /// The accounts of the other credentials.
-        var own: [AccountLedger] = []
+        var own: [Account.Ledger] = []
         /// The latest versions that were replaced.
         var replaced: [CredentialVersion] = []
     }
@@ -21,9 +21,9 @@ public final class Accounts: Sendable {
     ///   - capacity: the limit of accounts, beyond which the oldest is forgotten. Credentials that clients send have
     ///     limits of their own.
     ///   - journal: carries out changes on accounts that several processes share.
-    public init(capacity: Int = 4096, journal: (any AccountJournal)? = nil) {
+    public init(capacity: Int = 4096, journal: (any Journal)? = nil) {
         self.capacity = max(1, capacity)
-        context = AccountContext(journal: journal)
+        context = Context(journal: journal)
     }
 
     /// A number that changes whenever some version may or may not be sent any longer.
@@ -40,19 +40,19 @@ public final class Accounts: Sendable {
 
     private func ledger(
         of version: CredentialVersion, broughtBy owner: String?, weight: @autoclosure () -> Int = 0
-    ) -> AccountLedger {
-        let (ledger, forgotten) = state.withLock { state -> (AccountLedger, [AccountLedger]) in
+    ) -> Account.Ledger {
+        let (ledger, forgotten) = state.withLock { state -> (Account.Ledger, [Account.Ledger]) in
             if let known = state.ledgers[version] {
                 return (known, owner == nil && known.owner != nil ? state.adopt(known, capacity: capacity) : [])
             }
-            let ledger = AccountLedger(version, Account(), owner: owner, weight: weight(), in: context)
+            let ledger = Account.Ledger(version, Account(), owner: owner, weight: weight(), in: context)
             return (ledger, state.insert(ledger, capacity: capacity))
         }
         for ledger in forgotten { ledger.dissolve() }
         return ledger
     }
 
-    private func known(_ version: CredentialVersion) -> AccountLedger? { state.withLock { $0.ledgers[version] } }
+    private func known(_ version: CredentialVersion) -> Account.Ledger? { state.withLock { $0.ledgers[version] } }
 
     // MARK: - Values
 
@@ -82,7 +82,7 @@ public final class Accounts: Sendable {
 
     /// - Parameter former: the only version that is replaced; nil: all versions of the credential.
     private func take(_ version: CredentialVersion, after former: CredentialVersion? = nil, renewal: Bool) {
-        let former = state.withLock { state -> [AccountLedger] in
+        let former = state.withLock { state -> [Account.Ledger] in
             let former = (state.own + state.brought).filter {
                 $0.version.key == version.key && $0.version != version && !(renewal && $0.version.isGrant)
                     && (former == nil || $0.version == former)
@@ -95,7 +95,7 @@ public final class Accounts: Sendable {
                 return former
             }
             let account = renewal ? Account(renewing: last.account) : Account(after: last.account)
-            _ = state.insert(AccountLedger(version, account, owner: nil, in: context), capacity: capacity)
+            _ = state.insert(Account.Ledger(version, account, owner: nil, in: context), capacity: capacity)
             return former
         }
         if former.isEmpty { return }
@@ -176,7 +176,7 @@ public final class Accounts: Sendable {
     }
 
     /// All accounts, in the order of their creation.
-    public var all: [SharedAccount] { state.withLock { $0.own + $0.brought }.map(\.shared) }
+    public var all: [Account.Shared] { state.withLock { $0.own + $0.brought }.map(\.shared) }
 
     /// The number of doubted versions.
     public var troubledCount: Int { context.troubledCount }
@@ -189,16 +189,16 @@ public final class Accounts: Sendable {
     // MARK: - Work
 
     /// Sets the function that sends the proxy's own requests to servers.
-    public func onProbe(_ prober: @escaping @Sendable (Probe) -> Void) { context.onProbe(prober) }
+    public func onProbe(_ prober: @escaping @Sendable (Evidence.Probe) -> Void) { context.onProbe(prober) }
 
     /// Sends a probe. The verdict is the one on its attempt.
-    public func ask(_ probe: Probe) { context.ask(probe) }
+    public func ask(_ probe: Evidence.Probe) { context.ask(probe) }
 
     /// Sets the function that gets the time of the next `wake`.
     public func onWake(_ waker: @escaping @Sendable (WallTime) -> Void) { context.onWake(waker) }
 
     /// Sets the observer of each change of a state.
-    public func onChange(_ observer: @escaping @Sendable ([AccountChange]) -> Void) { context.onChange(observer) }
+    public func onChange(_ observer: @escaping @Sendable ([Account.Change]) -> Void) { context.onChange(observer) }
 
     /// The time of the next `wake`; nil: not before another event.
     public func nextWake(after now: WallTime) -> WallTime? {
@@ -221,7 +221,7 @@ public final class Accounts: Sendable {
     ///
     /// - Parameter isAnother: whether these are all accounts of another store, which numbers its changes from the
     ///   start.
-    public func adopt(_ shared: [SharedAccount], ofAnotherStore isAnother: Bool = false, at now: WallTime) {
+    public func adopt(_ shared: [Account.Shared], ofAnotherStore isAnother: Bool = false, at now: WallTime) {
         if isAnother { for ledger in state.withLock({ $0.own + $0.brought }) { ledger.forgetStore() } }
         let replaced = state.withLock { $0.replaced }
         // The store may still have an account that this process has already replaced.
@@ -233,9 +233,9 @@ public final class Accounts: Sendable {
 
 extension Accounts.State {
     /// - Returns: the accounts that were removed to make room.
-    mutating func insert(_ ledger: AccountLedger, capacity: Int) -> [AccountLedger] {
+    mutating func insert(_ ledger: Account.Ledger, capacity: Int) -> [Account.Ledger] {
         ledgers[ledger.version] = ledger
-        var forgotten: [AccountLedger] = []
+        var forgotten: [Account.Ledger] = []
         if let owner = ledger.owner {
             let ofOwner = brought.filter { $0.owner?.hasSameBytes(as: owner) == true }
             forgotten = Self.displaced(by: ledger, among: ofOwner, Self.ownerLimit, bytes: Self.ownerByteLimit)
@@ -256,10 +256,10 @@ extension Accounts.State {
 
     /// The oldest ledgers that must be removed to make room for another one.
     private static func displaced(
-        by ledger: AccountLedger, among ledgers: [AccountLedger], _ limit: Int, bytes byteLimit: Int
-    ) -> [AccountLedger] {
+        by ledger: Account.Ledger, among ledgers: [Account.Ledger], _ limit: Int, bytes byteLimit: Int
+    ) -> [Account.Ledger] {
         var bytes = ledgers.reduce(ledger.weight) { $0 + $1.weight }
-        var displaced: [AccountLedger] = []
+        var displaced: [Account.Ledger] = []
         for oldest in ledgers {
             if ledgers.count - displaced.count < limit, bytes <= byteLimit { break }
             displaced.append(oldest)
@@ -272,13 +272,13 @@ extension Accounts.State {
     /// displace its account.
     ///
     /// - Returns: the accounts that were removed to make room.
-    mutating func adopt(_ ledger: AccountLedger, capacity: Int) -> [AccountLedger] {
+    mutating func adopt(_ ledger: Account.Ledger, capacity: Int) -> [Account.Ledger] {
         remove(ledger)
         ledger.disown()
         return insert(ledger, capacity: capacity)
     }
 
-    mutating func remove(_ ledger: AccountLedger) {
+    mutating func remove(_ ledger: Account.Ledger) {
         if ledgers[ledger.version] === ledger { ledgers[ledger.version] = nil }
         own.removeAll { $0 === ledger }
         brought.removeAll { $0 === ledger }

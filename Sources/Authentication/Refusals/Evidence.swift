@@ -7,9 +7,47 @@ import Synchronization
 /// Requests on all loops share it. While the version is good at the server, an answer costs an atomic addition, and an
 /// acceptance an atomic load.
 public final class Evidence: Sendable {
+    /// A request that the proxy itself makes to check a version.
+    public struct Probe: Sendable {
+        public let attempt: Evidence.Attempt
+        public let credential: Credential
+        public let sample: Account.Sample
+        /// Kept with the verdict on the attempt when the request has ended.
+        public let verdict = Promise<Account.Verdict>()
+
+        public init(attempt: Evidence.Attempt, credential: Credential, sample: Account.Sample) {
+            self.attempt = attempt
+            self.credential = credential
+            self.sample = sample
+        }
+    }
+
+    /// The decision about a request that needs a version.
+    public enum Admission: Sendable {
+        case send(Attempt)
+        /// The request waits for another one's verdict.
+        case wait(Waiter)
+        /// The request counts as refused, and the version is not sent.
+        ///
+        /// - Parameter nextTry: nil: with a request for another target, or when the value is set again.
+        case refused(Account.Hold, nextTry: WallTime?)
+    }
+
+    /// The terms of a rule for a refused version.
+    public struct RetryTerms: Sendable {
+        /// The times between the tries of a paused version, the last one repeated; empty: no tries.
+        public let retry: [Milliseconds]
+        /// Whether the proxy may ask the server itself.
+        public var mayProbe = true
+        /// The request for probes, in place of one that was accepted.
+        public var sample: Account.Sample?
+
+        public init(retry: [Milliseconds]) { self.retry = retry }
+    }
+
     /// The name of the server, see `Origin.serverName`.
     public let server: String
-    let ledger: AccountLedger
+    let ledger: Account.Ledger
     private let targets = Evidence.AcceptedTargets()
     /// Whether the version is good here, so that an acceptance brings no news.
     let isSettled = Atomic(false)
@@ -18,7 +56,7 @@ public final class Evidence: Sendable {
     /// The number of acceptances at the last `takeNews`.
     private let seenAcceptances = Atomic(0)
 
-    init(_ ledger: AccountLedger, at server: String) {
+    init(_ ledger: Account.Ledger, at server: String) {
         self.ledger = ledger
         self.server = server
     }
@@ -66,10 +104,10 @@ public final class Evidence: Sendable {
     ///   - sample: the accepted request, if it can be repeated.
     ///   - client: the client whose request was judged; nil: the proxy's own request.
     public func judge(
-        _ place: Int, _ verdict: AnswerVerdict, at target: Span<UInt8>, sample: Account.Sample? = nil,
+        _ place: Int, _ verdict: Account.Verdict, at target: Span<UInt8>, sample: Account.Sample? = nil,
         by client: ClientIdentity? = nil, now: WallTime
     ) {
-        let answer = SentAnswer(
+        let answer = Account.SentAnswer(
             id: 0, server: server, target: Evidence.AcceptedTargets.hash(target), role: .free, replica: ledger.replica,
             sent: place, knew: 0)
         ledger.judge(answer, verdict, sample: sample, because: nil, by: client, now: now)
@@ -80,154 +118,117 @@ public final class Evidence: Sendable {
     /// - Parameter terms: the terms of its rule, evaluated only if the version is doubted.
     public func admit(
         _ target: Span<UInt8>, under terms: @autoclosure () -> RetryTerms, now: WallTime
-    ) -> AnswerAdmission {
+    ) -> Admission {
         if isGood { return .send(Attempt(sentAt: send(), self, for: target)) }
         return ledger.admit(
-            AccountLedger.Candidate(
+            Account.Ledger.Candidate(
                 server: server, target: Evidence.AcceptedTargets.hash(target), wasAccepted: targets.contains(target)),
             under: terms(), now: now)
     }
 }
 
-/// The terms of a rule for a refused version.
-public struct RetryTerms: Sendable {
-    /// The times between the tries of a paused version, the last one repeated; empty: no tries.
-    public let retry: [Milliseconds]
-    /// Whether the proxy may ask the server itself.
-    public var mayProbe = true
-    /// The request for probes, in place of one that was accepted.
-    public var sample: Account.Sample?
-
-    public init(retry: [Milliseconds]) { self.retry = retry }
-}
-
-/// The decision about a request that needs a version.
-public enum AnswerAdmission: Sendable {
-    case send(Attempt)
-    /// The request waits for another one's verdict.
-    case wait(AdmissionWaiter)
-    /// The request counts as refused, and the version is not sent.
-    ///
-    /// - Parameter nextTry: nil: with a request for another target, or when the value is set again.
-    case refused(Account.Hold, nextTry: WallTime?)
-}
-
-/// A request that waits for the decision whether it sends a version.
-public final class AdmissionWaiter: Sendable {
-    let promise = Promise<AnswerAdmission>()
-    let server: String
-    private let id: Int
-    private let ledger: AccountLedger
-
-    init(for id: Int, at server: String, in ledger: AccountLedger) {
-        self.id = id
-        self.server = server
-        self.ledger = ledger
-    }
-
-    /// The decision; nil if the wait ended, or if the credential has another value. Await it once.
-    public func admission() async -> AnswerAdmission? {
-        let admission = await promise.value()
-        if admission == nil { ledger.giveUp(id) }
-        return admission
-    }
-
-    /// Lets this request, or another waiting one, lead beside a leader that takes too long, if the account has room.
-    public func hurry(now: WallTime) {
-        if !promise.isOver { ledger.hurry(at: server, now: now) }
-    }
-
-    /// Ends the wait, from any thread; no effect if the decision is there.
-    public func expire() {
-        promise.expire()
-        ledger.giveUp(id)
-    }
-}
-
-/// An answer in flight, until the server's verdict. Dropping it reports `abandoned`.
-public final class Attempt: Sendable {
-    public let evidence: Evidence
-    let answer: SentAnswer
-    private let settled = Mutex<AnswerVerdict?>(nil)
-
-    init(_ answer: SentAnswer, _ evidence: Evidence) {
-        self.answer = answer
-        self.evidence = evidence
-    }
-
-    /// Creates the attempt of an answer that was sent while the version was good.
-    ///
-    /// - Parameter place: the result of `Evidence.send`.
-    public convenience init(sentAt place: Int, _ evidence: Evidence, for target: Span<UInt8>) {
-        self.init(
-            SentAnswer(
-                id: 0, server: evidence.server, target: Evidence.AcceptedTargets.hash(target), role: .free,
-                replica: evidence.ledger.replica, sent: place, knew: 0), evidence)
-    }
-
-    /// Creates the attempt of a second answer with this version, sent while this one awaits its verdict. It counts in
-    /// the same way.
-    public func second() -> Attempt {
-        Attempt(
-            SentAnswer(
-                id: 0, server: answer.server, target: answer.target, role: answer.role, replica: answer.replica,
-                sent: evidence.send(), knew: answer.knew), evidence)
-    }
-
-    deinit {
-        if answer.role != .free { settle(.abandoned, now: evidence.ledger.latestEvent) }
-    }
-
-    public var version: CredentialVersion { evidence.version }
-
-    /// Whether others wait for its verdict, or may do so.
-    public var leads: Bool { answer.role != .free && verdict == nil }
-
-    /// Lets another waiting request lead beside this one, whose client has left.
-    public func handOver() {
-        if leads { evidence.ledger.hurry(at: evidence.server, now: evidence.ledger.latestEvent) }
-    }
-
-    /// The server's verdict; nil: it is pending.
-    public var verdict: AnswerVerdict? { settled.withLock { $0 } }
-
-    /// Reports the server's verdict. Only the first one counts.
-    ///
-    /// - Parameters:
-    ///   - sample: the accepted request, if it can be repeated.
-    ///   - reason: the reason of a refusal, for an operator.
-    ///   - client: the client whose request was judged; nil: the proxy's own.
-    public func settle(
-        _ verdict: AnswerVerdict, sample: @autoclosure () -> Account.Sample? = nil, because reason: String? = nil,
-        by client: ClientIdentity? = nil, now: WallTime
-    ) {
-        let isFirst = settled.withLock { settled in
-            defer { settled = settled ?? verdict }
-            return settled == nil
-        }
-        guard isFirst else { return }
-        // While the version is not doubted, only a refusal and some acceptances bring news.
-        if answer.role == .free, verdict != .refused, !(verdict == .accepted && evidence.wantsAcceptance) { return }
-        evidence.ledger.judge(answer, verdict, sample: sample(), because: reason, by: client, now: now)
-    }
-}
-
-/// A request that the proxy itself makes to check a version.
-public struct Probe: Sendable {
-    public let attempt: Attempt
-    public let credential: Credential
-    public let sample: Account.Sample
-    /// Kept with the verdict on the attempt when the request has ended.
-    public let verdict = Promise<AnswerVerdict>()
-
-    public init(attempt: Attempt, credential: Credential, sample: Account.Sample) {
-        self.attempt = attempt
-        self.credential = credential
-        self.sample = sample
-    }
-}
-
 extension Evidence {
+    /// A request that waits for the decision whether it sends a version.
+    public final class Waiter: Sendable {
+        let promise = Promise<Evidence.Admission>()
+        let server: String
+        private let id: Int
+        private let ledger: Account.Ledger
+
+        init(for id: Int, at server: String, in ledger: Account.Ledger) {
+            self.id = id
+            self.server = server
+            self.ledger = ledger
+        }
+
+        /// The decision; nil if the wait ended, or if the credential has another value. Await it once.
+        public func admission() async -> Evidence.Admission? {
+            let admission = await promise.value()
+            if admission == nil { ledger.giveUp(id) }
+            return admission
+        }
+
+        /// Lets this request, or another waiting one, lead beside a leader that takes too long, if the account has
+        /// room.
+        public func hurry(now: WallTime) {
+            if !promise.isOver { ledger.hurry(at: server, now: now) }
+        }
+
+        /// Ends the wait, from any thread; no effect if the decision is there.
+        public func expire() {
+            promise.expire()
+            ledger.giveUp(id)
+        }
+    }
+
+    /// An answer in flight, until the server's verdict. Dropping it reports `abandoned`.
+    public final class Attempt: Sendable {
+        public let evidence: Evidence
+        let answer: Account.SentAnswer
+        private let settled = Mutex<Account.Verdict?>(nil)
+
+        init(_ answer: Account.SentAnswer, _ evidence: Evidence) {
+            self.answer = answer
+            self.evidence = evidence
+        }
+
+        /// Creates the attempt of an answer that was sent while the version was good.
+        ///
+        /// - Parameter place: the result of `Evidence.send`.
+        public convenience init(sentAt place: Int, _ evidence: Evidence, for target: Span<UInt8>) {
+            self.init(
+                Account.SentAnswer(
+                    id: 0, server: evidence.server, target: Evidence.AcceptedTargets.hash(target), role: .free,
+                    replica: evidence.ledger.replica, sent: place, knew: 0), evidence)
+        }
+
+        /// Creates the attempt of a second answer with this version, sent while this one awaits its verdict. It counts
+        /// in the same way.
+        public func second() -> Evidence.Attempt {
+            Evidence.Attempt(
+                Account.SentAnswer(
+                    id: 0, server: answer.server, target: answer.target, role: answer.role, replica: answer.replica,
+                    sent: evidence.send(), knew: answer.knew), evidence)
+        }
+
+        deinit {
+            if answer.role != .free { settle(.abandoned, now: evidence.ledger.latestEvent) }
+        }
+
+        public var version: CredentialVersion { evidence.version }
+
+        /// Whether others wait for its verdict, or may do so.
+        public var leads: Bool { answer.role != .free && verdict == nil }
+
+        /// Lets another waiting request lead beside this one, whose client has left.
+        public func handOver() {
+            if leads { evidence.ledger.hurry(at: evidence.server, now: evidence.ledger.latestEvent) }
+        }
+
+        /// The server's verdict; nil: it is pending.
+        public var verdict: Account.Verdict? { settled.withLock { $0 } }
+
+        /// Reports the server's verdict. Only the first one counts.
+        ///
+        /// - Parameters:
+        ///   - sample: the accepted request, if it can be repeated.
+        ///   - reason: the reason of a refusal, for an operator.
+        ///   - client: the client whose request was judged; nil: the proxy's own.
+        public func settle(
+            _ verdict: Account.Verdict, sample: @autoclosure () -> Account.Sample? = nil, because reason: String? = nil,
+            by client: ClientIdentity? = nil, now: WallTime
+        ) {
+            let isFirst = settled.withLock { settled in
+                defer { settled = settled ?? verdict }
+                return settled == nil
+            }
+            guard isFirst else { return }
+            // While the version is not doubted, only a refusal and some acceptances bring news.
+            if answer.role == .free, verdict != .refused, !(verdict == .accepted && evidence.wantsAcceptance) { return }
+            evidence.ledger.judge(answer, verdict, sample: sample(), because: reason, by: client, now: now)
+        }
+    }
+
     /// The targets for which a server has accepted a version, as far as there is room.
     ///
     /// Each request with an answer is noted, so no lock is taken: it is a table of hashes in which later ones overwrite

@@ -7,7 +7,7 @@ enum GivenScheme {
     static func authenticator(
         with given: GivenAnswer, for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>
     ) -> any Authenticator {
-        if given.successor != nil { return GivenLogin(given, scheme: challenge.scheme) }
+        if given.successor != nil { return Login(given, scheme: challenge.scheme) }
         return GivenAuthenticator(
             given, scheme: challenge.scheme, extent: space.isProxy ? .origin : .directory(of: target))
     }
@@ -49,26 +49,28 @@ final class GivenAuthenticator: RequestAuthenticator {
     }
 }
 
-/// A login in several answers on one connection. The program that has made the first one makes the others.
-final class GivenLogin: ConnectionAuthenticator {
-    /// No later request begins with an answer.
-    let extent = Extent.nothing
-    private let first: GivenAnswer
-    private let scheme: String
+extension GivenScheme {
+    /// A login in several answers on one connection. The program that has made the first one makes the others.
+    final class Login: ConnectionAuthenticator {
+        /// No later request begins with an answer.
+        let extent = Extent.nothing
+        private let first: GivenAnswer
+        private let scheme: String
 
-    init(_ first: GivenAnswer, scheme: String) {
-        self.first = first
-        self.scheme = scheme
-    }
+        init(_ first: GivenAnswer, scheme: String) {
+            self.first = first
+            self.scheme = scheme
+        }
 
-    func answers(_ challenge: HeaderChallenge) -> Bool { challenge.scheme == scheme }
+        func answers(_ challenge: HeaderChallenge) -> Bool { challenge.scheme == scheme }
 
-    func makeContext(over channel: ChannelBinding?, under terms: LoginTerms) -> any SecurityContext {
-        GivenLogin.Context(first)
+        func makeContext(over channel: ChannelBinding?, under terms: LoginTerms) -> any SecurityContext {
+            GivenScheme.Login.Context(first)
+        }
     }
 }
 
-extension GivenLogin {
+extension GivenScheme.Login {
     /// The answers of one connection. A machine, but for the question to the program.
     ///
     ///     ready ─▶ sent ─▶ challenged ─▶ ready … ─▶ over
@@ -79,7 +81,7 @@ extension GivenLogin {
             /// Becomes `.challenged` if the server wants another answer, else `.over`.
             case sent(GivenAnswer)
             /// The program is to be asked. Becomes `.ready`.
-            case challenged(any NextAnswer, [HeaderChallenge])
+            case challenged(any GivenAnswer.Next, [HeaderChallenge])
             case over
         }
 

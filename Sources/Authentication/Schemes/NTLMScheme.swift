@@ -23,7 +23,7 @@ public struct NTLMScheme: AuthenticationScheme {
         for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>, with credential: Credential
     ) throws(AuthenticationError) -> any Authenticator {
         guard let password = credential.password,
-            let account = credential.user.flatMap({ NTLMAuthenticateMessage.Account($0) })
+            let account = credential.user.flatMap({ NTLMMessage.Authenticate.Account($0) })
         else {
             throw .unsuitableCredential(credential: credential.version.name, method: method)
         }
@@ -38,19 +38,19 @@ public struct NTLMScheme: AuthenticationScheme {
 final class NTLMAuthenticator: ConnectionAuthenticator {
     /// NTLM has no realm: its space is the host.
     let extent = Extent.origin
-    private let account: NTLMAuthenticateMessage.Account
+    private let account: NTLMMessage.Authenticate.Account
     private let key: Secret
     /// The service that the answers are for.
     private let target: String
     private let makeChallenge: @Sendable () throws(CryptoError) -> [UInt8]
 
     init(
-        account: NTLMAuthenticateMessage.Account, password: Secret, target: String,
+        account: NTLMMessage.Authenticate.Account, password: Secret, target: String,
         clientChallenge: @escaping @Sendable () throws(CryptoError) -> [UInt8]
     ) throws(CryptoError) {
         self.account = account
         self.target = target
-        key = try NTLMAuthenticateMessage.Response.key(for: account, password: password)
+        key = try NTLMMessage.Authenticate.Response.key(for: account, password: password)
         makeChallenge = clientChallenge
     }
 
@@ -64,16 +64,16 @@ final class NTLMAuthenticator: ConnectionAuthenticator {
     ///
     /// - Parameter time: used if the server sends no time.
     func answer(
-        to challenge: NTLMChallengeMessage, at time: WallTime, over channel: ChannelBinding?
+        to challenge: NTLMMessage.Challenge, at time: WallTime, over channel: ChannelBinding?
     ) throws(AuthenticationError) -> [UInt8] {
         guard let clientChallenge = try? makeChallenge() else { throw .noRandomness }
         let information = challenge.targetInformation
-        let response = NTLMAuthenticateMessage.Response(
+        let response = NTLMMessage.Authenticate.Response(
             key: key, serverChallenge: challenge.serverChallenge, clientChallenge: clientChallenge,
             time: information.time ?? Self.fileTime(time),
             targetInformation: information.answered(target: target, channel: channel.map(Self.hash)).bytes,
             sendsLM: information.time == nil)
-        let message = NTLMAuthenticateMessage.bytes(
+        let message = NTLMMessage.Authenticate.bytes(
             answering: challenge, negotiate: NTLMMessage.negotiate, account: account, response: response)
         guard let message else { throw .unusableChallenge(method: .ntlm) }
         return message
@@ -133,7 +133,7 @@ extension NTLMScheme {
         func refused(by challenges: [HeaderChallenge]) -> RepeatedChallenge {
             handshake.refused(
                 isOffered: challenges.contains { $0.scheme == "ntlm" },
-                challenge: NTLMChallengeMessage(in: challenges))
+                challenge: NTLMMessage.Challenge(in: challenges))
         }
 
         func accepted(by challenges: [HeaderChallenge], persists: Bool) -> Acceptance {
@@ -154,7 +154,7 @@ extension NTLMScheme {
         /// The first message was sent. Becomes `.challenged`, or `.failed` if the server does not continue.
         case awaitingChallenge
         /// The server's challenge has arrived. Becomes `.awaitingVerdict`.
-        case challenged(NTLMChallengeMessage)
+        case challenged(NTLMMessage.Challenge)
         /// The answer was sent. Becomes `.established`, `.unbegun` if it was accepted for one request, or `.failed`.
         case awaitingVerdict
         /// The connection is logged in. Becomes `.unbegun` when the server says that it is not.
@@ -165,7 +165,7 @@ extension NTLMScheme {
         /// The next message to send.
         enum Message {
             case negotiate
-            case authenticate(NTLMChallengeMessage)
+            case authenticate(NTLMMessage.Challenge)
             /// No message: the connection is logged in, waits for the server, or cannot be used.
             case none
         }
@@ -188,7 +188,7 @@ extension NTLMScheme {
         /// - Parameters:
         ///   - isOffered: whether one of its challenges is NTLM's.
         ///   - challenge: the message in it.
-        mutating func refused(isOffered: Bool, challenge: NTLMChallengeMessage?) -> RepeatedChallenge {
+        mutating func refused(isOffered: Bool, challenge: NTLMMessage.Challenge?) -> RepeatedChallenge {
             switch self {
             case .awaitingChallenge:
                 guard let challenge else {

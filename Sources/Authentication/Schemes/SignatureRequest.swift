@@ -95,124 +95,126 @@ public struct SignatureRequest: Sendable, Equatable {
     }
 }
 
-/// Reads parts of a structured field (RFC 8941 section 4.2), each byte once and without recursion.
-struct StructuredFieldReader {
-    enum Item: Equatable {
-        case boolean(Bool)
-        case string(String)
-        /// A number, a token or a byte sequence, whose value nothing here needs.
-        case other
-    }
-
-    typealias Parameters = [(key: String, value: Item)]
-
-    struct InnerList {
-        var items: [(value: Item, parameters: Parameters)] = []
-        var parameters: Parameters = []
-    }
-
-    private let bytes: [UInt8]
-    private var offset = 0
-    /// The limit of parameters of one item or list.
-    private static let mostParameters = 16
-
-    init(_ bytes: Span<UInt8>) { self.bytes = bytes.array }
-
-    var isAtEnd: Bool { offset >= bytes.count }
-    private var next: UInt8? { isAtEnd ? nil : bytes[offset] }
-
-    mutating func skipBlanks() { while let byte = next, byte.isBlank { offset += 1 } }
-
-    /// Skips this byte; false if another one follows.
-    mutating func skip(_ byte: UInt8) -> Bool {
-        guard next == byte else { return false }
-        offset += 1
-        return true
-    }
-
-    mutating func key() -> String? {
-        let isFirst = { (byte: UInt8) in (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "*") }
-        guard let first = next, isFirst(first) else { return nil }
-        return text { isFirst($0) || $0.isDigit || "_-.".utf8.contains($0) }
-    }
-
-    private mutating func text(where belongs: (UInt8) -> Bool) -> String {
-        let start = offset
-        while let byte = next, belongs(byte) { offset += 1 }
-        return String(decoding: bytes[start..<offset], as: UTF8.self)
-    }
-
-    mutating func innerList(most: Int) -> InnerList? {
-        guard skip(UInt8(ascii: "(")) else { return nil }
-        var list = InnerList()
-        while true {
-            while skip(.space) {}
-            if skip(UInt8(ascii: ")")) { break }
-            guard list.items.count < most, let item = item(), let parameters = parameters(),
-                next == .space || next == UInt8(ascii: ")")
-            else { return nil }
-            list.items.append((item, parameters))
+extension SignatureRequest {
+    /// Reads parts of a structured field (RFC 8941 section 4.2), each byte once and without recursion.
+    struct StructuredFieldReader {
+        enum Item: Equatable {
+            case boolean(Bool)
+            case string(String)
+            /// A number, a token or a byte sequence, whose value nothing here needs.
+            case other
         }
-        guard let parameters = parameters() else { return nil }
-        list.parameters = parameters
-        return list
-    }
 
-    /// A repeated parameter replaces the earlier one.
-    private mutating func parameters() -> Parameters? {
-        var parameters: Parameters = []
-        while skip(.semicolon) {
-            while skip(.space) {}
-            guard parameters.count < Self.mostParameters, let key = key() else { return nil }
-            var value = Item.boolean(true)
-            if skip(.equals) {
-                guard let item = item() else { return nil }
-                value = item
+        typealias Parameters = [(key: String, value: Item)]
+
+        struct InnerList {
+            var items: [(value: Item, parameters: Parameters)] = []
+            var parameters: Parameters = []
+        }
+
+        private let bytes: [UInt8]
+        private var offset = 0
+        /// The limit of parameters of one item or list.
+        private static let mostParameters = 16
+
+        init(_ bytes: Span<UInt8>) { self.bytes = bytes.array }
+
+        var isAtEnd: Bool { offset >= bytes.count }
+        private var next: UInt8? { isAtEnd ? nil : bytes[offset] }
+
+        mutating func skipBlanks() { while let byte = next, byte.isBlank { offset += 1 } }
+
+        /// Skips this byte; false if another one follows.
+        mutating func skip(_ byte: UInt8) -> Bool {
+            guard next == byte else { return false }
+            offset += 1
+            return true
+        }
+
+        mutating func key() -> String? {
+            let isFirst = { (byte: UInt8) in (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "*") }
+            guard let first = next, isFirst(first) else { return nil }
+            return text { isFirst($0) || $0.isDigit || "_-.".utf8.contains($0) }
+        }
+
+        private mutating func text(where belongs: (UInt8) -> Bool) -> String {
+            let start = offset
+            while let byte = next, belongs(byte) { offset += 1 }
+            return String(decoding: bytes[start..<offset], as: UTF8.self)
+        }
+
+        mutating func innerList(most: Int) -> InnerList? {
+            guard skip(UInt8(ascii: "(")) else { return nil }
+            var list = InnerList()
+            while true {
+                while skip(.space) {}
+                if skip(UInt8(ascii: ")")) { break }
+                guard list.items.count < most, let item = item(), let parameters = parameters(),
+                    next == .space || next == UInt8(ascii: ")")
+                else { return nil }
+                list.items.append((item, parameters))
             }
-            parameters.removeAll { $0.key == key }
-            parameters.append((key, value))
+            guard let parameters = parameters() else { return nil }
+            list.parameters = parameters
+            return list
         }
-        return parameters
-    }
 
-    private mutating func item() -> Item? {
-        guard let first = next else { return nil }
-        switch first {
-        case .quote: return string()
-        case UInt8(ascii: "?"):
-            offset += 1
-            if skip(UInt8(ascii: "1")) { return .boolean(true) }
-            return skip(UInt8(ascii: "0")) ? .boolean(false) : nil
-        case .colon:
-            offset += 1
-            _ = text { $0.isLetter || $0.isDigit || "+/=".utf8.contains($0) }
-            return skip(.colon) ? .other : nil
-        case UInt8(ascii: "-"), 0x30...0x39:
-            offset += 1
-            _ = text { $0.isDigit || $0 == UInt8(ascii: ".") }
-            return .other
-        default:
-            guard first.isLetter || first == UInt8(ascii: "*") else { return nil }
-            _ = text { $0.isTokenByte || $0 == .colon || $0 == .slash }
-            return .other
+        /// A repeated parameter replaces the earlier one.
+        private mutating func parameters() -> Parameters? {
+            var parameters: Parameters = []
+            while skip(.semicolon) {
+                while skip(.space) {}
+                guard parameters.count < Self.mostParameters, let key = key() else { return nil }
+                var value = Item.boolean(true)
+                if skip(.equals) {
+                    guard let item = item() else { return nil }
+                    value = item
+                }
+                parameters.removeAll { $0.key == key }
+                parameters.append((key, value))
+            }
+            return parameters
         }
-    }
 
-    private mutating func string() -> Item? {
-        offset += 1
-        var value: [UInt8] = []
-        while let byte = next {
-            offset += 1
-            switch byte {
-            case .quote: return .string(String(decoding: value, as: UTF8.self))
-            case .backslash:
-                guard let escaped = next, escaped == .quote || escaped == .backslash else { return nil }
+        private mutating func item() -> Item? {
+            guard let first = next else { return nil }
+            switch first {
+            case .quote: return string()
+            case UInt8(ascii: "?"):
                 offset += 1
-                value.append(escaped)
-            case 0x20...0x7E: value.append(byte)
-            default: return nil
+                if skip(UInt8(ascii: "1")) { return .boolean(true) }
+                return skip(UInt8(ascii: "0")) ? .boolean(false) : nil
+            case .colon:
+                offset += 1
+                _ = text { $0.isLetter || $0.isDigit || "+/=".utf8.contains($0) }
+                return skip(.colon) ? .other : nil
+            case UInt8(ascii: "-"), 0x30...0x39:
+                offset += 1
+                _ = text { $0.isDigit || $0 == UInt8(ascii: ".") }
+                return .other
+            default:
+                guard first.isLetter || first == UInt8(ascii: "*") else { return nil }
+                _ = text { $0.isTokenByte || $0 == .colon || $0 == .slash }
+                return .other
             }
         }
-        return nil
+
+        private mutating func string() -> Item? {
+            offset += 1
+            var value: [UInt8] = []
+            while let byte = next {
+                offset += 1
+                switch byte {
+                case .quote: return .string(String(decoding: value, as: UTF8.self))
+                case .backslash:
+                    guard let escaped = next, escaped == .quote || escaped == .backslash else { return nil }
+                    offset += 1
+                    value.append(escaped)
+                case 0x20...0x7E: value.append(byte)
+                default: return nil
+                }
+            }
+            return nil
+        }
     }
 }

@@ -5,6 +5,16 @@ import Synchronization
 /// Settle it as soon as the verdict is known, at the response's head. Dropping it unsettled (the request failed or was
 /// cancelled) makes the next waiting request the leader.
 public final class FlightLease: Sendable {
+    /// The verdict on the request that was challenged for all.
+    public enum Verdict: Sendable, Hashable {
+        /// The request got no challenge.
+        case open
+        /// The answer was accepted: the space is known now.
+        case accepted
+        /// The request was challenged, and its answer was missing or refused.
+        case unanswered
+    }
+
     private enum State: Int, AtomicRepresentable {
         case held
         /// The lead passed to another request. The verdict on this one, if it comes, still counts.
@@ -12,12 +22,12 @@ public final class FlightLease: Sendable {
         case settled
     }
 
-    private let key: SharedChallenge
+    private let key: SingleFlight.Subject
     private let leader: Int
     private let underWay: SingleFlight
     private let state = Atomic<State>(.held)
 
-    init(_ key: SharedChallenge, leader: Int, in underWay: SingleFlight) {
+    init(_ key: SingleFlight.Subject, leader: Int, in underWay: SingleFlight) {
         self.key = key
         self.leader = leader
         self.underWay = underWay
@@ -42,14 +52,4 @@ public final class FlightLease: Sendable {
     func dissolve() {
         state.store(.settled, ordering: .relaxed)
     }
-}
-
-/// The verdict on the request that was challenged for all.
-public enum Verdict: Sendable, Hashable {
-    /// The request got no challenge.
-    case open
-    /// The answer was accepted: the space is known now.
-    case accepted
-    /// The request was challenged, and its answer was missing or refused.
-    case unanswered
 }

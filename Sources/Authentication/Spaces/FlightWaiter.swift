@@ -1,7 +1,7 @@
 /// One request that waits for another's verdict.
 public final class FlightWaiter: Sendable {
     public enum Outcome: Sendable {
-        case settled(Verdict)
+        case settled(FlightLease.Verdict)
         /// The leader gave up: this request leads now.
         case lead(FlightLease)
         /// The wait was ended by `expire` or by cancellation.
@@ -10,11 +10,11 @@ public final class FlightWaiter: Sendable {
 
     private let promise = Promise<Outcome>()
     /// The challenge and the leader whose verdict it waits for; nil: it waits for another event.
-    private let shared: (key: SharedChallenge, leader: Int, underWay: SingleFlight)?
+    private let shared: (key: SingleFlight.Subject, leader: Int, underWay: SingleFlight)?
 
     init() { shared = nil }
 
-    init(for key: SharedChallenge, behind leader: Int, in underWay: SingleFlight) {
+    init(for key: SingleFlight.Subject, behind leader: Int, in underWay: SingleFlight) {
         shared = (key, leader, underWay)
     }
 

@@ -195,7 +195,7 @@ public final class KnownSpace: Sendable {
     }
 
     /// Adopts the knowledge of other processes.
-    func adopt(_ learned: LearnedSpace) {
+    func adopt(_ learned: ProtectionSpaces.LearnedSpace) {
         state.withLock { state in
             for extent in learned.extents { _ = state.extend(to: extent) }
             for version in learned.accepted.suffix(Self.entryLimit)
@@ -208,9 +208,9 @@ public final class KnownSpace: Sendable {
     }
 
     /// The facts for other processes.
-    var learned: LearnedSpace {
+    var learned: ProtectionSpaces.LearnedSpace {
         state.withLock { state in
-            LearnedSpace(
+            ProtectionSpaces.LearnedSpace(
                 space: space, extents: space.authenticationMethod.traits.answersRequests ? state.extents : [],
                 accepted: state.accepted + state.entries.map(\.version))
         }

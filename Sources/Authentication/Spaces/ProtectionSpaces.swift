@@ -11,8 +11,28 @@ import Synchronization
 /// requests one is challenged, and the others wait for its verdict. This type chooses no credential, so no client gets
 /// an answer with another client's credential.
 public final class ProtectionSpaces: Sendable {
+    /// Stores the facts about spaces for other and later processes. Its calls return at once; they may write a little
+    /// later.
+    public protocol Journal: Sendable {
+        /// Stores all facts about the space after a change.
+        func learned(_ space: ProtectionSpaces.LearnedSpace)
+    }
+
+    /// The lasting facts of a space: its extents, and the credentials that it has accepted. It contains no secret.
+    public struct LearnedSpace: Sendable, Hashable {
+        public let space: ProtectionSpace
+        public let extents: [Extent]
+        public let accepted: [CredentialVersion]
+
+        public init(space: ProtectionSpace, extents: [Extent], accepted: [CredentialVersion]) {
+            self.space = space
+            self.extents = extents
+            self.accepted = accepted
+        }
+    }
+
     public let accounts: Accounts
-    private let journal: (any SpaceJournal)?
+    private let journal: (any Journal)?
     private let underWay = SingleFlight()
     private let origins: Mutex<Origins>
     private let changes = Atomic(0)
@@ -58,7 +78,7 @@ public final class ProtectionSpaces: Sendable {
     ///   - journal: gets the facts that are worth storing.
     public init(
         capacity: Int = 4096, byteLimit: Int = 16 << 20, accounts: Accounts = Accounts(),
-        journal: (any SpaceJournal)? = nil
+        journal: (any Journal)? = nil
     ) {
         self.capacity = max(1, capacity)
         self.byteLimit = byteLimit
@@ -187,7 +207,7 @@ public final class ProtectionSpaces: Sendable {
     }
 
     /// Ends the waits for this origin: a request beside the leader got a response.
-    public func settle(_ origin: Origin, _ verdict: Verdict) {
+    public func settle(_ origin: Origin, _ verdict: FlightLease.Verdict) {
         underWay.end(.origin(origin, nil), verdict)
     }
 
@@ -254,24 +274,4 @@ extension Origin {
         self.port == port && self.protocol == `protocol` && self.isProxy == isProxy
             && self.host.utf8Span.span.equalsIgnoringCase(host)
     }
-}
-
-/// The lasting facts of a space: its extents, and the credentials that it has accepted. It contains no secret.
-public struct LearnedSpace: Sendable, Hashable {
-    public let space: ProtectionSpace
-    public let extents: [Extent]
-    public let accepted: [CredentialVersion]
-
-    public init(space: ProtectionSpace, extents: [Extent], accepted: [CredentialVersion]) {
-        self.space = space
-        self.extents = extents
-        self.accepted = accepted
-    }
-}
-
-/// Stores the facts about spaces for other and later processes. Its calls return at once; they may write a little
-/// later.
-public protocol SpaceJournal: Sendable {
-    /// Stores all facts about the space after a change.
-    func learned(_ space: LearnedSpace)
 }

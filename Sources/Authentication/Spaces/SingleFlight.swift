@@ -3,6 +3,13 @@ import Synchronization
 /// The challenges in progress, and the requests that wait for each. Decisions are made under the lock; waiters are
 /// resumed after it.
 final class SingleFlight: Sendable {
+    /// The subject of a challenge that one request at a time may meet.
+    enum Subject: Sendable, Hashable {
+        /// The origin, before the realm is known, with the credential that the client would get, since clients differ.
+        case origin(Origin, CredentialVersion?)
+        case space(ProtectionSpace, CredentialVersion)
+    }
+
     private struct Turn {
         /// The current leader. Only the latest one can hand over the lead.
         var leader: Int
@@ -12,7 +19,7 @@ final class SingleFlight: Sendable {
     }
 
     private struct State {
-        var underWay: [SharedChallenge: Turn] = [:]
+        var underWay: [Subject: Turn] = [:]
         var leaders = 0
 
         mutating func nextLeader() -> Int {
@@ -24,7 +31,7 @@ final class SingleFlight: Sendable {
     private let state = Mutex(State())
 
     /// Makes the request the leader if the challenge has none; else it waits, unless the leader is overdue.
-    func join(_ key: SharedChallenge) -> Admission {
+    func join(_ key: Subject) -> ProtectionSpaces.Admission {
         let (waiter, leader) = state.withLock { state -> (FlightWaiter?, Int?) in
             // The entry is not retained while its list grows, since it would be copied.
             guard let leader = state.underWay[key]?.leader else {
@@ -42,13 +49,13 @@ final class SingleFlight: Sendable {
     }
 
     /// Ends a challenge with a verdict, of the leader or of another request.
-    func end(_ key: SharedChallenge, _ verdict: Verdict) {
+    func end(_ key: Subject, _ verdict: FlightLease.Verdict) {
         let waiting = state.withLock { $0.underWay.removeValue(forKey: key) }?.waiters ?? []
         for waiter in waiting { _ = waiter.resolve(.settled(verdict)) }
     }
 
     /// Handles a leader without a verdict: the next waiting request becomes the leader.
-    func abandon(_ key: SharedChallenge, leader: Int) {
+    func abandon(_ key: Subject, leader: Int) {
         var former = leader
         while true {
             let next = state.withLock { state -> (waiter: FlightWaiter, leader: Int)? in
@@ -71,7 +78,7 @@ final class SingleFlight: Sendable {
     }
 
     /// Makes no further request wait for this leader. Those that already wait do so for their own time.
-    func overtake(_ key: SharedChallenge, leader: Int) {
+    func overtake(_ key: Subject, leader: Int) {
         state.withLock { state in
             if state.underWay[key]?.leader == leader { state.underWay[key]?.isOverdue = true }
         }
@@ -79,7 +86,7 @@ final class SingleFlight: Sendable {
 
     /// Returns a lease beside that of the former leader, whose verdict still counts; nil if another request already has
     /// it.
-    func takeOver(_ key: SharedChallenge, from former: Int) -> FlightLease? {
+    func takeOver(_ key: Subject, from former: Int) -> FlightLease? {
         let leader = state.withLock { state -> Int? in
             guard state.underWay[key]?.leader == former else { return nil }
             let leader = state.nextLeader()
@@ -98,21 +105,16 @@ extension [FlightWaiter] {
     }
 }
 
-/// The subject of a challenge that one request at a time may meet.
-enum SharedChallenge: Sendable, Hashable {
-    /// The origin, before the realm is known, with the credential that the client would get, since clients differ.
-    case origin(Origin, CredentialVersion?)
-    case space(ProtectionSpace, CredentialVersion)
-}
-
-/// The decision about a request whose challenge is not known yet.
-public enum Admission: Sendable {
-    /// Send the request as it is: no challenge was seen here.
-    case proceed
-    /// Send the request, and report the verdict to the others.
-    case lead(FlightLease)
-    /// Send the request, and report the verdict to the others: the one that asks takes too long.
-    case overtake
-    /// Wait for the verdict on another request, which is asking.
-    case wait(FlightWaiter)
+extension ProtectionSpaces {
+    /// The decision about a request whose challenge is not known yet.
+    public enum Admission: Sendable {
+        /// Send the request as it is: no challenge was seen here.
+        case proceed
+        /// Send the request, and report the verdict to the others.
+        case lead(FlightLease)
+        /// Send the request, and report the verdict to the others: the one that asks takes too long.
+        case overtake
+        /// Wait for the verdict on another request, which is asking.
+        case wait(FlightWaiter)
+    }
 }

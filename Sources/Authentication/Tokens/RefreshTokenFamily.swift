@@ -26,7 +26,8 @@ public struct RefreshTokenFamily: Sendable {
     /// The name of the family in a store.
     public var version: CredentialVersion {
         CredentialVersion(
-            name: name, fingerprint: CredentialFingerprint.of(["family", "\(server)", clientID], secrets: [first]))
+            name: name,
+            fingerprint: CredentialVersion.Fingerprint.of(["family", "\(server)", clientID], secrets: [first]))
     }
 
     func isSame(as other: RefreshTokenFamily) -> Bool {
@@ -35,45 +36,46 @@ public struct RefreshTokenFamily: Sendable {
     }
 }
 
-/// The progress of a family's rotation.
-public struct RefreshTokenRotation: Sendable {
-    /// The number of fetches with the family's tokens. Of two rotations the higher is current.
-    public let generation: Int
-    /// The token that the endpoint sent last; nil: the first one is still valid.
-    public let token: Secret?
-
-    public static let initial = RefreshTokenRotation(generation: 0, token: nil)
-
-    public init(generation: Int, token: Secret?) {
-        self.generation = generation
-        self.token = token
-    }
-
-    /// - Parameter token: the token that is valid from now on; nil: the first one.
-    public func next(with token: Secret?) -> RefreshTokenRotation {
-        RefreshTokenRotation(generation: generation &+ 1, token: token)
-    }
-
-    /// Whether the endpoint has answered without another token. Then it accepts the first one from several processes.
-    var isConstant: Bool { generation > 0 && token == nil }
-}
-
 extension RefreshTokenFamily {
+    /// The progress of a family's rotation.
+    public struct Rotation: Sendable {
+        /// The number of fetches with the family's tokens. Of two rotations the higher is current.
+        public let generation: Int
+        /// The token that the endpoint sent last; nil: the first one is still valid.
+        public let token: Secret?
+
+        public static let initial = RefreshTokenFamily.Rotation(generation: 0, token: nil)
+
+        public init(generation: Int, token: Secret?) {
+            self.generation = generation
+            self.token = token
+        }
+
+        /// - Parameter token: the token that is valid from now on; nil: the first one.
+        public func next(with token: Secret?) -> RefreshTokenFamily.Rotation {
+            RefreshTokenFamily.Rotation(generation: generation &+ 1, token: token)
+        }
+
+        /// Whether the endpoint has answered without another token. Then it accepts the first one from several
+        /// processes.
+        var isConstant: Bool { generation > 0 && token == nil }
+    }
+
     /// The rotations known to a process.
     final class Rotations: Sendable {
-        private typealias Known = (family: RefreshTokenFamily, rotation: RefreshTokenRotation)
+        private typealias Known = (family: RefreshTokenFamily, rotation: Rotation)
 
         /// The rotations by credential, the latest last: a rule file may return to a former token.
         private let known = Mutex<[ExactText: [Known]]>([:])
 
         private static let capacity = 4
 
-        func rotation(of family: RefreshTokenFamily) -> RefreshTokenRotation {
+        func rotation(of family: RefreshTokenFamily) -> Rotation {
             known.withLock { $0[family.key]?.last { $0.family.isSame(as: family) } }?.rotation ?? .initial
         }
 
         /// Adopts a rotation, if it is later than the known one.
-        func advance(_ family: RefreshTokenFamily, to rotation: RefreshTokenRotation) {
+        func advance(_ family: RefreshTokenFamily, to rotation: Rotation) {
             known.withLock { known in
                 var others = known[family.key] ?? []
                 if let index = others.firstIndex(where: { $0.family.isSame(as: family) }) {

@@ -32,7 +32,8 @@ public struct TokenRequest: Sendable {
             add("assertion", try claims.signed(by: key, id: id, at: time))
         case .exchange(let subject, let actor, let requested):
             add("grant_type", Array("urn:ietf:params:oauth:grant-type:token-exchange".utf8))
-            for case (let name, let input?) in [("subject_token", subject as TokenInput?), ("actor_token", actor)] {
+            let inputs: [(String, TokenGrant.Input?)] = [("subject_token", subject), ("actor_token", actor)]
+            for case (let name, let input?) in inputs {
                 add(name, try Self.bytes(of: input))
                 add("\(name)_type", Array(input.type.identifier.utf8))
             }
@@ -81,7 +82,7 @@ public struct TokenRequest: Sendable {
     private static let jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
     private static let clientAssertion = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
-    private static func bytes(of input: TokenInput) throws(TokenError) -> [UInt8] {
+    private static func bytes(of input: TokenGrant.Input) throws(TokenError) -> [UInt8] {
         guard case .secret(let secret) = input.source else { throw .noInput("it was not read") }
         return secret.withBytes { $0.array }
     }

@@ -195,7 +195,8 @@ public enum TokenError: Error, Sendable, Equatable, CustomStringConvertible {
         case .refused: "it \(reason ?? "was refused")"
         case .held(let reason, let pause):
             "it \(reason ?? "was refused") and is on hold"
-                + (pause.map { ": the next try is in \(PassReason.words($0))" } ?? " until you set its value again")
+                + (pause.map { ": the next try is in \(ChallengeTask.PassReason.words($0))" }
+                    ?? " until you set its value again")
         case .undecided: "another request for it took too long"
         case .status(let endpoint, let status, _): "\(endpoint) answered with status \(status)"
         case .malformed(let endpoint, let what): "the answer of \(endpoint) \(what)"

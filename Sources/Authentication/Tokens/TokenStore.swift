@@ -55,7 +55,7 @@ public final class TokenStore: Sendable {
     private let entries = Mutex<[CredentialVersion: Entry]>([:])
     private let changes = Atomic(0)
     private let rotations = RefreshTokenFamily.Rotations()
-    private let journal: (any TokenJournal)?
+    private let journal: (any Journal)?
 
     /// The times between failed tries, if the grant's account allows them. `replacementPause` is for tokens that
     /// servers refuse.
@@ -66,7 +66,7 @@ public final class TokenStore: Sendable {
     private static let (capacity, capacityOfOne, registryCapacity) = (1024, 128, 1024)
 
     /// - Parameter journal: gets every token that is fetched here.
-    public init(journal: (any TokenJournal)? = nil) { self.journal = journal }
+    public init(journal: (any Journal)? = nil) { self.journal = journal }
 
     /// A number that changes whenever a grant gets a token or loses it. A token that expires does not change it.
     public var generation: Int { changes.load(ordering: .acquiring) }
@@ -183,12 +183,12 @@ public final class TokenStore: Sendable {
     /// - Parameter end: the time from which another process may fetch although this one reported nothing.
     public func claim(
         _ family: RefreshTokenFamily, for grant: CredentialVersion, at now: WallTime, until end: WallTime
-    ) async -> TokenRenewalClaim.Outcome {
+    ) async -> RenewalClaim.Outcome {
         let known = rotations.rotation(of: family)
         guard let journal else { return .granted(known) }
         let generation = entries.withLock { $0[grant]?.generation } ?? 0
         let outcome = await journal.claim(
-            TokenRenewalClaim(
+            RenewalClaim(
                 grant: grant, family: family, known: known, generation: generation, now: now, end: end))
         if case .unavailable = outcome, known.isConstant { return .granted(known) }
         return outcome
@@ -214,7 +214,9 @@ public final class TokenStore: Sendable {
 
     /// Stores the rotation after a granted fetch. Call it before the token is used: another process can fetch only with
     /// the refresh token that came with it.
-    public func end(_ family: RefreshTokenFamily, at rotation: RefreshTokenRotation, with token: FetchedToken?) async {
+    public func end(_ family: RefreshTokenFamily, at rotation: RefreshTokenFamily.Rotation, with token: FetchedToken?)
+        async
+    {
         rotations.advance(family, to: rotation)
         guard let journal else { return }
         await journal.ended(family, at: rotation, with: token)
@@ -242,7 +244,7 @@ public final class TokenStore: Sendable {
     /// - Returns: the token that is held then.
     @discardableResult
     private func end(
-        _ grant: CredentialVersion, _ verdict: Verdict, _ change: (inout Entry) -> Void
+        _ grant: CredentialVersion, _ verdict: FlightLease.Verdict, _ change: (inout Entry) -> Void
     ) -> Credential? {
         let (waiters, held) = entries.withLock { entries -> ([FlightWaiter], Held?) in
             var entry = entries[grant] ?? Entry()

@@ -225,8 +225,8 @@ public final class AnswerSource {
     }
 
     /// The terms of the rule for versions that were refused.
-    func retryTerms(for space: ProtectionSpace) -> RetryTerms {
-        RetryTerms(delegate.rule(for: space, failures: 0), isProxy: space.isProxy)
+    func retryTerms(for space: ProtectionSpace) -> Evidence.RetryTerms {
+        Evidence.RetryTerms(delegate.rule(for: space, failures: 0), isProxy: space.isProxy)
     }
 
     /// The credential that the rules give this client there.
@@ -334,7 +334,7 @@ public final class AnswerSource {
     }
 }
 
-extension RetryTerms {
+extension Evidence.RetryTerms {
     /// - Parameter isProxy: whether the server is a parent, which is only asked for what clients asked it for.
     public init(_ ruling: RuleDecision, isProxy: Bool) {
         self.init(retry: ruling.retry)

@@ -36,5 +36,5 @@ public protocol LoginPages: AnyObject {
 public enum LoginOutcome {
     case loggedIn(CookieJar, landing: [UInt8]?)
     case refused
-    case failed(FormLoginError)
+    case failed(FormLogin.Failure)
 }

@@ -15,7 +15,7 @@ struct AnswerSetup {
         /// The work must be done first.
         case awaits(ChallengeWork)
         case unmade(AuthenticationError)
-        case unanswerable(PassReason)
+        case unanswerable(ChallengeTask.PassReason)
         /// The credential is known to be refused.
         ///
         /// - Parameter pause: the time until it is tried again; nil if not before its value is set again.
@@ -46,7 +46,7 @@ struct AnswerSetup {
     /// Whether an answer of this request came back with a challenge.
     var isDoubted = false
     /// The answer that is in flight or about to be sent, until the server's verdict.
-    private(set) var attempt: Attempt?
+    private(set) var attempt: Evidence.Attempt?
 
     init(_ performer: AnswerSession, in context: ChallengeContext) {
         self.performer = performer
@@ -54,10 +54,10 @@ struct AnswerSetup {
     }
 
     /// Sets the attempt whose answer the request sends.
-    mutating func begin(_ attempt: Attempt?) { self.attempt = attempt }
+    mutating func begin(_ attempt: Evidence.Attempt?) { self.attempt = attempt }
 
     /// Records the server's verdict on the answer that was sent.
-    mutating func settle(_ verdict: AnswerVerdict) {
+    mutating func settle(_ verdict: Account.Verdict) {
         attempt?.settle(verdict, sample: sample(after: verdict), by: client, now: context.loop.wallTime)
         attempt = nil
         if verdict == .accepted { reused?.noteReuse(at: context.loop.wallTime) }
@@ -70,7 +70,7 @@ struct AnswerSetup {
         if attempt?.version != answer.credential.version {
             // It was sent on a session or a connection that counted as logged in.
             let (evidence, target) = (context.evidence(of: answer.credential), context.request.target)
-            attempt = Attempt(sentAt: evidence.send(), evidence, for: target.readable)
+            attempt = Evidence.Attempt(sentAt: evidence.send(), evidence, for: target.readable)
         }
         attempt?.settle(.refused, because: reason, by: client, now: context.loop.wallTime)
         attempt = nil
@@ -78,7 +78,7 @@ struct AnswerSetup {
 
     /// The request, if it was accepted and the proxy can repeat it. Not after a `401`, which may come from another
     /// server the next time.
-    private func sample(after verdict: AnswerVerdict) -> Account.Sample? {
+    private func sample(after verdict: Account.Verdict) -> Account.Sample? {
         let isSample = verdict == .accepted && !context.request.isOwn && context.response.status != .unauthorized
         return isSample ? context.request.sample() : nil
     }
@@ -305,7 +305,7 @@ struct AnswerSetup {
 
     /// Handles the account's decision; nil if it did not come in time.
     /// - Returns: nil if the answer may be sent.
-    private mutating func take(_ admission: AnswerAdmission?, of answer: Answer) -> Readiness? {
+    private mutating func take(_ admission: Evidence.Admission?, of answer: Answer) -> Readiness? {
         switch admission {
         case .send(let attempt)?:
             self.attempt = attempt

@@ -52,7 +52,7 @@ public final class ChallengeContext {
     public let fetcher: any TokenFetching
     public let metrics: Metrics
     /// The probe that this request makes at the challenger; nil for other requests.
-    public var probe: Probe?
+    public var probe: Evidence.Probe?
 
     /// - Parameter connection: the connection that the request is sent on, and its response comes on.
     public init(
@@ -89,7 +89,7 @@ public final class ChallengeContext {
             servicePrincipal: terms?.servicePrincipal, delegates: terms?.delegates ?? false,
             canonicalises: terms?.canonicalises ?? false, patience: policy.timeouts.connect)
         let (accounts, credential, owner) = (spaces.accounts, answer.credential, source.owner(of: answer.credential))
-        let retry = RetryTerms(retry: rule.retry)
+        let retry = Evidence.RetryTerms(retry: rule.retry)
         login.admission = { kdc, limit throws(TicketError) in
             let evidence = accounts.evidence(of: credential, at: kdc, broughtBy: owner)
             return try await KDCAdmission(by: evidence, under: retry, within: limit)
@@ -112,10 +112,10 @@ public final class ChallengeContext {
     func evidence(of credential: Credential) -> Evidence { source.evidence(of: credential) }
 
     /// The terms of the rule for versions that were refused.
-    func retryTerms(for space: ProtectionSpace) -> RetryTerms { source.retryTerms(for: space) }
+    func retryTerms(for space: ProtectionSpace) -> Evidence.RetryTerms { source.retryTerms(for: space) }
 
     /// Asks the account of the answer's credential whether it may be sent.
-    func admit(_ answer: Answer) -> AnswerAdmission {
+    func admit(_ answer: Answer) -> Evidence.Admission {
         let target = request.target
         return evidence(of: answer.credential).admit(
             target.readable, under: retryTerms(for: answer.space), now: loop.wallTime)

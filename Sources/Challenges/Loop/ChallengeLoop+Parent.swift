@@ -56,7 +56,7 @@ extension ChallengeLoop {
         }
     }
 
-    private func conclude(_ admission: AnswerAdmission?, on answer: Answer, isCounted: Bool) {
+    private func conclude(_ admission: Evidence.Admission?, on answer: Answer, isCounted: Bool) {
         switch admission {
         case .wait(let waiter)?:
             parentCheck = .asked(isCounted: isCounted)
@@ -68,11 +68,11 @@ extension ChallengeLoop {
         }
     }
 
-    private func conclude(_ verdict: AnswerVerdict?, on answer: Answer, isCounted: Bool) {
+    private func conclude(_ verdict: Account.Verdict?, on answer: Answer, isCounted: Bool) {
         switch verdict {
         case .accepted?: take(false, answer, isCounted: isCounted)
         case .refused?: take(true, answer, isCounted: isCounted)
-        case .abandoned?, AnswerVerdict.none?, nil: judgeByLooks(answer, isCounted: isCounted)
+        case .abandoned?, Account.Verdict.none?, nil: judgeByLooks(answer, isCounted: isCounted)
         }
     }
 
@@ -107,12 +107,12 @@ extension ChallengeLoop {
     }
 
     /// Has the parent asked for a tunnel to the origin, with the same answer.
-    private func ask(by attempt: Attempt, with answer: Answer, isCounted: Bool) {
+    private func ask(by attempt: Evidence.Attempt, with answer: Answer, isCounted: Bool) {
         guard let sample = tunnelSample else {
             attempt.settle(.none, now: context.loop.wallTime)
             return judgeByLooks(answer, isCounted: isCounted)
         }
-        let probe = Probe(attempt: attempt, credential: answer.credential, sample: sample)
+        let probe = Evidence.Probe(attempt: attempt, credential: answer.credential, sample: sample)
         parentCheck = .asked(isCounted: isCounted)
         work = .parentProbe(probe.verdict)
         context.spaces.accounts.ask(probe)
@@ -138,7 +138,7 @@ extension ChallengeLoop {
     }
 }
 
-extension Probe {
+extension Evidence.Probe {
     /// Uses the probe's credential for each challenge that it can answer, once.
     func decision(about challenge: AuthenticationChallenge) -> Decision {
         let isMeant =

@@ -78,7 +78,7 @@ extension ChallengeLoop {
         }
 
         /// The sentence for the client instead of a challenge that a ticket or a token would have answered.
-        func sentence(instead reason: PassReason, of challenger: Challenger) -> String? {
+        func sentence(instead reason: ChallengeTask.PassReason, of challenger: Challenger) -> String? {
             switch (self, reason) {
             case (.counted(let error), .aborted): "\(challenger.title) asks for a login, but \(error)"
             case (.explained(let sentence, _), .parked): sentence
@@ -87,7 +87,7 @@ extension ChallengeLoop {
         }
 
         /// The text of `Proxy-Status` about a challenge that the client gets; nil if the proxy does not answer it.
-        func note(on reason: PassReason) -> String? {
+        func note(on reason: ChallengeTask.PassReason) -> String? {
             if case .attemptsUsed = reason, let counted { return "\(counted)" }
             if case .tokenless(let sentence, _) = self { return sentence }
             return reason.note
@@ -95,7 +95,8 @@ extension ChallengeLoop {
 
         /// The end of a request whose challenges are not answered.
         func verdict(
-            on reason: PassReason, of challenger: Challenger, onLoginPage isLoginPage: Bool, in record: ExchangeRecord
+            on reason: ChallengeTask.PassReason, of challenger: Challenger, onLoginPage isLoginPage: Bool,
+            in record: ExchangeRecord
         ) -> ChallengeVerdict {
             if let sentence = sentence(instead: reason, of: challenger) {
                 return .cancel(ChallengeFailure(unanswered: sentence, isTransient: isTransient))
@@ -107,7 +108,7 @@ extension ChallengeLoop {
     }
 }
 
-extension PassReason {
+extension ChallengeTask.PassReason {
     /// The text of `Proxy-Status` about a challenge that the client gets; nil if the proxy does not answer it.
     public var note: String? {
         switch self {

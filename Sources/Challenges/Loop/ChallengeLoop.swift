@@ -71,7 +71,7 @@ public final class ChallengeLoop {
         if let probe = context.probe { preparation.begin(probe.attempt) }
         if let known, known.place > 0, let evidence = known.answer?.evidence {
             let target = context.request.target
-            preparation.begin(Attempt(sentAt: known.place, evidence, for: target.readable))
+            preparation.begin(Evidence.Attempt(sentAt: known.place, evidence, for: target.readable))
         }
     }
 
@@ -304,7 +304,7 @@ public final class ChallengeLoop {
     }
 
     /// Settles the turn. A cancelled request gives no verdict; the next waiter becomes the leader.
-    private func settle(_ verdict: Verdict) {
+    private func settle(_ verdict: FlightLease.Verdict) {
         preparation.endNonce()
         preparation.turn.settle(
             verdict, at: challenger.origin, in: context.spaces, isBrokenOff: request.presence.isOver)
@@ -583,7 +583,7 @@ extension ChallengeLoop {
 
     /// Handles the decision of the answer's account. If the account refuses, the request is sent without the answer,
     /// and is challenged.
-    private func takeUnproven(_ admission: AnswerAdmission?) {
+    private func takeUnproven(_ admission: Evidence.Admission?) {
         guard let (prepared, rule) = unproven, case .send(let attempt)? = admission else { return }
         if preparation.mayPreempt(prepared) { preempt(with: prepared, by: rule) }
         preparation.begin(attempt)

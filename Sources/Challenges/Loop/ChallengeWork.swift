@@ -31,9 +31,9 @@ enum ChallengeWork {
     /// Waits for an operator to answer the challenge.
     case question(OperatorQuestion.Subject)
     /// Waits for the decision whether this request may send its answer: a verdict on another comes first.
-    case admission(AdmissionWaiter)
+    case admission(Evidence.Waiter)
     /// Asks the parent whether it accepts its answer.
-    case parentProbe(Promise<AnswerVerdict>)
+    case parentProbe(Promise<Account.Verdict>)
     /// Waits for another request that answers to a new nonce first.
     case verdict(FlightWaiter)
     /// Waits for a response to another request that may bring a nonce, for at most `within`.
@@ -57,9 +57,9 @@ enum ChallengeWork {
         case exchange(Result<Decision, TokenSupply.Missing>, reason: String)
         case question(Result<OperatorAnswer, OperatorQuestion.Unanswered>)
         /// The decision; nil if it did not come in time.
-        case admission(AnswerAdmission?)
+        case admission(Evidence.Admission?)
         /// The verdict; nil if it did not come in time.
-        case parentProbe(AnswerVerdict?)
+        case parentProbe(Account.Verdict?)
         case verdict(FlightWaiter.Outcome)
         case nonce
         case login(AuthenticationError?)

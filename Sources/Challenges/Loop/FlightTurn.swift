@@ -129,7 +129,7 @@ struct FlightTurn {
 
     /// Tells all waiters the verdict. A cancelled request gives none; the next waiter becomes the leader.
     mutating func settle(
-        _ verdict: Verdict, at origin: Origin, in spaces: ProtectionSpaces, isBrokenOff: Bool
+        _ verdict: FlightLease.Verdict, at origin: Origin, in spaces: ProtectionSpaces, isBrokenOff: Bool
     ) {
         if !isBrokenOff {
             if case .awaited(let lease) = news { lease?.settle(verdict) }

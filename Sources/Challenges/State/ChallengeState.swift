@@ -182,7 +182,7 @@ public final class ChallengeState: Sendable {
     }
 
     /// Records a change in the doubts about a version.
-    private func note(_ change: AccountChange) {
+    private func note(_ change: Account.Change) {
         // Connections show the certificate that they began with.
         if change.isIdentity { noteException() }
         guard change.isOurs else { return }
@@ -272,7 +272,7 @@ public final class ChallengeState: Sendable {
     }
 }
 
-extension AccountChange {
+extension Account.Change {
     /// Whether the change is reported to operators, besides the log of events.
     fileprivate var isReported: Bool {
         switch kind {
@@ -300,7 +300,7 @@ extension AccountChange {
         }
     }
 
-    private func words(until end: WallTime) -> String { PassReason.words(end - time) }
+    private func words(until end: WallTime) -> String { ChallengeTask.PassReason.words(end - time) }
 }
 
 extension AuditEvent.Actor {

@@ -13,12 +13,12 @@ public struct CredentialList: Sendable {
     ///   - stored: the credentials of the store.
     ///   - accounts: the servers' verdicts on values.
     public init(
-        configured: [ConfiguredCredential], stored: [CredentialList.StoredPlace], accounts: [SharedAccount],
+        configured: [ConfiguredCredential], stored: [CredentialList.StoredPlace], accounts: [Account.Shared],
         at now: WallTime
     ) {
         var entries: [CredentialList.Entry] = []
-        var byName: [ExactText: [SharedAccount]] = [:]
-        var byVersion: [CredentialVersion: SharedAccount] = [:]
+        var byName: [ExactText: [Account.Shared]] = [:]
+        var byVersion: [CredentialVersion: Account.Shared] = [:]
         for account in accounts where account.owner == nil {
             byName[account.version.key, default: []].append(account)
             byVersion[account.version] = account
@@ -134,7 +134,7 @@ extension CredentialList {
         public let lastSent: WallTime?
 
         /// - Parameter shared: for a grant, its own account and that of its token.
-        fileprivate init(_ name: String, _ source: Source, _ shared: [SharedAccount], at now: WallTime) {
+        fileprivate init(_ name: String, _ source: Source, _ shared: [Account.Shared], at now: WallTime) {
             self.name = name
             self.source = source
             isJudged =

@@ -8,7 +8,7 @@ extension Evidence {
     ///
     /// - Parameter limit: the limit of the wait; nil for no limit.
     /// - Returns: nil if the verdict does not come in time.
-    func admission(under terms: RetryTerms, within limit: Milliseconds?, at now: WallTime) async -> AnswerAdmission? {
+    func admission(under terms: RetryTerms, within limit: Milliseconds?, at now: WallTime) async -> Admission? {
         let admission = admit([UInt8]().span, under: terms, now: now)
         guard case .wait(let waiter) = admission else { return admission }
         let alarm = EventLoop.current.map { Alarm(on: $0) { waiter.expire() } }
@@ -23,7 +23,8 @@ extension KDCAdmission {
     /// Asks the account.
     ///
     /// - Parameter limit: the limit for the verdict on another answer; nil for no limit.
-    init(by evidence: Evidence, under terms: RetryTerms, within limit: Milliseconds?) async throws(TicketError) {
+    init(by evidence: Evidence, under terms: Evidence.RetryTerms, within limit: Milliseconds?) async throws(TicketError)
+    {
         switch await evidence.admission(under: terms, within: limit, at: SystemClock.wallTime) {
         case .send(let attempt)?: self.init(attempt)
         case .refused(_, let nextTry)?: throw .held(nextTry: nextTry)
@@ -31,10 +32,10 @@ extension KDCAdmission {
         }
     }
 
-    private init(_ attempt: Attempt) {
+    private init(_ attempt: Evidence.Attempt) {
         self.init(
             report: { error in
-                let verdict: AnswerVerdict =
+                let verdict: Account.Verdict =
                     switch error {
                     case nil: .accepted
                     case .refused?: .refused
@@ -45,7 +46,7 @@ extension KDCAdmission {
             },
             renewal: { [weak evidence = attempt.evidence] in
                 guard let evidence, evidence.isGood else { return nil }
-                return KDCAdmission(Attempt(sentAt: evidence.send(), evidence, for: [UInt8]().span))
+                return KDCAdmission(Evidence.Attempt(sentAt: evidence.send(), evidence, for: [UInt8]().span))
             })
     }
 }

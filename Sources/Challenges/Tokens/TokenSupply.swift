@@ -125,7 +125,7 @@ public struct TokenSupply {
     func token(
         _ wanted: AnswerSource.WantedToken, besides refused: CredentialVersion?
     ) async throws(TokenError) -> Credential {
-        let terms = RetryTerms(retry: delegate.rule(for: wanted.space, failures: 0).retry)
+        let terms = Evidence.RetryTerms(retry: delegate.rule(for: wanted.space, failures: 0).retry)
         return try await token(
             for: wanted.credential, exactly: wanted.exact, at: wanted.space.origin.serverName, under: terms,
             besides: refused)
@@ -137,7 +137,7 @@ public struct TokenSupply {
     ///   - server: the account name of the authorization server that gets the token.
     ///   - refused: a token that this server just refused.
     func input(
-        named name: String, for server: String, under terms: RetryTerms, besides refused: CredentialVersion?
+        named name: String, for server: String, under terms: Evidence.RetryTerms, besides refused: CredentialVersion?
     ) async throws(TokenError) -> Credential {
         let named: Credential
         let credentials = delegate.policy.credentials
@@ -158,7 +158,7 @@ public struct TokenSupply {
     ///   - exact: the credential with the grant of exactly this token.
     ///   - server: the account name of the server that gets the token.
     private func token(
-        for credential: Credential, exactly exact: Credential, at server: String, under terms: RetryTerms,
+        for credential: Credential, exactly exact: Credential, at server: String, under terms: Evidence.RetryTerms,
         besides refused: CredentialVersion?, asInput isInput: Bool = false
     ) async throws(TokenError) -> Credential {
         var refused = refused
@@ -195,7 +195,7 @@ public struct TokenSupply {
     }
 
     /// Fetches a token in its own task, which continues even if the request that began it ends.
-    private func fetch(_ exact: Credential, of credential: Credential, under terms: RetryTerms) {
+    private func fetch(_ exact: Credential, of credential: Credential, under terms: Evidence.RetryTerms) {
         guard let grant = exact.grant else { return }
         let fetcher = LoopBound(fetcher, to: loop)
         let (delegate, loop, patience) = (delegate, loop, patience(for: credential))
@@ -226,7 +226,7 @@ extension TokenSupply {
         let grant: TokenGrant
         /// The delegate of the client whose request began it.
         let delegate: RuleDelegate
-        let terms: RetryTerms
+        let terms: Evidence.RetryTerms
         let loop: EventLoop
         let fetcher: any TokenFetching
         /// The limit of a fetch.
@@ -282,7 +282,7 @@ extension TokenSupply {
                 case .secret(let secret): values.append(secret)
                 case .file(let file):
                     let read = await BlockingPool.shared.run { () -> Result<Secret, TokenError> in
-                        do throws(TokenFileError) { return .success(try file.read()) } catch {
+                        do throws(TokenGrant.FileFailure) { return .success(try file.read()) } catch {
                             return .failure(.noInput(error.sentence))
                         }
                     }
@@ -374,7 +374,7 @@ extension TokenSupply {
         }
 
         /// Waits while another process fetches.
-        private func claim(_ family: RefreshTokenFamily) async -> TokenRenewalClaim.Outcome {
+        private func claim(_ family: RefreshTokenFamily) async -> TokenStore.RenewalClaim.Outcome {
             let end = loop.now + patience
             while true {
                 let now = loop.wallTime
@@ -384,7 +384,7 @@ extension TokenSupply {
             }
         }
 
-        private func fetch(with family: RefreshTokenFamily, _ known: RefreshTokenRotation) async -> Credential? {
+        private func fetch(with family: RefreshTokenFamily, _ known: RefreshTokenFamily.Rotation) async -> Credential? {
             var rotation = known
             do throws(TokenError) {
                 let response = try await judged { (grant) throws(TokenError) in
@@ -392,7 +392,7 @@ extension TokenSupply {
                 }
                 let last = response.refreshToken ?? rotation.token
                 rotation = rotation.next(with: last == family.first ? nil : last)
-                let fetched = FetchedToken(
+                let fetched = TokenStore.FetchedToken(
                     response, for: version, generation: rotation.generation, at: loop.wallTime)
                 await state.tokens.end(family, at: rotation, with: fetched)
                 return state.tokens.land(fetched)
@@ -406,7 +406,7 @@ extension TokenSupply {
         /// Fetches with the refresh token that the endpoint gave last. If the endpoint refuses that, and it differs
         /// from the configured one, fetches with the configured one.
         private func fetch(
-            _ filled: Filled, with rotation: inout RefreshTokenRotation
+            _ filled: Filled, with rotation: inout RefreshTokenFamily.Rotation
         ) async throws(TokenError) -> TokenResponse {
             if let last = rotation.token {
                 do throws(TokenError) { return try await fetcher.fetch(filled.grant.renewed(by: last)) } catch {
@@ -422,7 +422,7 @@ extension TokenSupply {
     }
 }
 
-extension TokenInput {
+extension TokenGrant.Input {
     fileprivate var isOfCredential: Bool {
         if case .credential = source { true } else { false }
     }

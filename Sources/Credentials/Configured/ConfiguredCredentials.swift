@@ -246,15 +246,15 @@ public final class ConfiguredCredentials: Sendable {
         case .keytab(let path):
             proof = .keytab(path)
             let keys = try reader.file(path, limit: 1 << 20, for: name)
-            fingerprint = CredentialFingerprint.of(["keytab", kerberos.principal, path], secrets: [keys])
+            fingerprint = CredentialVersion.Fingerprint.of(["keytab", kerberos.principal, path], secrets: [keys])
         case .cache(let cache):
             // The tickets of a cache change regularly and may come late: they are read when they are needed.
             proof = .cache(cache)
-            fingerprint = CredentialFingerprint.of(["ccache", kerberos.principal, "\(cache)"], secrets: [])
+            fingerprint = CredentialVersion.Fingerprint.of(["ccache", kerberos.principal, "\(cache)"], secrets: [])
         case .password(let source):
             let password = try reader.secret(of: source, for: name)
             proof = .password(password)
-            fingerprint = CredentialFingerprint.of(["kerberos", kerberos.principal], secrets: [password])
+            fingerprint = CredentialVersion.Fingerprint.of(["kerberos", kerberos.principal], secrets: [password])
         }
         return Credential(
             name: name, principal: KerberosTickets(kerberos.principal, proof), fingerprint: fingerprint)

@@ -46,14 +46,14 @@ final class GrantReader: Sendable {
     }
 
     /// A file is read when a request needs it: another program may write it later, and does so again and again.
-    private func input(_ source: TokenSource, for credential: String) throws(CredentialError) -> TokenInput {
+    private func input(_ source: TokenSource, for credential: String) throws(CredentialError) -> TokenGrant.Input {
         switch source.origin {
-        case .credential(let name): return TokenInput(.credential(name), type: source.type)
+        case .credential(let name): return TokenGrant.Input(.credential(name), type: source.type)
         case .value(.file(let path)):
-            return TokenInput(
+            return TokenGrant.Input(
                 .file(GrantReader.InputFile(path: path, values: values, credential: credential)), type: source.type)
         case .value(let value):
-            return TokenInput(.secret(try values.secret(of: value, for: credential)), type: source.type)
+            return TokenGrant.Input(.secret(try values.secret(of: value, for: credential)), type: source.type)
         }
     }
 
@@ -97,14 +97,14 @@ final class GrantReader: Sendable {
 
 extension GrantReader {
     /// A file with a token of another program.
-    fileprivate struct InputFile: TokenFile {
+    fileprivate struct InputFile: TokenGrant.File {
         let path: String
         let values: ValueReader
         let credential: String
 
-        func read() throws(TokenFileError) -> Secret {
+        func read() throws(TokenGrant.FileFailure) -> Secret {
             do throws(CredentialError) { return try values.secret(of: .file(path), for: credential) } catch {
-                throw TokenFileError("\(error)")
+                throw TokenGrant.FileFailure("\(error)")
             }
         }
     }

@@ -3,7 +3,7 @@ import Crypto
 import Synchronization
 
 /// The rest of a login that takes several answers of one helper.
-final class HelperConversation: NextAnswer {
+final class HelperConversation: GivenAnswer.Next {
     private let question: HelperQuestion
     private let credentials: ConfiguredCredentials
     private let state: Mutex<HelperAnswer>

@@ -90,7 +90,7 @@ extension HelperAnswer {
     /// The fields that are sent as they are; nil if the answer is another kind of credential.
     ///
     /// - Parameter successor: makes the source of the next answer.
-    func givenAnswer(_ successor: () -> any NextAnswer) -> GivenAnswer? {
+    func givenAnswer(_ successor: () -> any GivenAnswer.Next) -> GivenAnswer? {
         guard case .fields(let authorization, let fields) = content else { return nil }
         return GivenAnswer(
             authorization: authorization, fields: fields, isEphemeral: isEphemeral,

@@ -189,8 +189,8 @@ extension AccountTables {
             content(openedWith: key).flatMap { Account(encoded: $0) }
         }
 
-        func shared(openedWith key: SealingKey) -> SharedAccount? {
-            account(openedWith: key).map { SharedAccount(version, broughtBy: owner, $0, revision: revision) }
+        func shared(openedWith key: SealingKey) -> Account.Shared? {
+            account(openedWith: key).map { Account.Shared(version, broughtBy: owner, $0, revision: revision) }
         }
 
         private static func context(_ version: CredentialVersion) -> [UInt8] {

@@ -7,7 +7,7 @@ extension StoreJournal {
     /// Outside of one it shows whether there is anything to write.
     struct AccountTransaction: Sendable {
         /// The account as this process knows it.
-        let own: SharedAccount
+        let own: Account.Shared
         let key: SealingKey
         let change: @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
 
@@ -20,8 +20,8 @@ extension StoreJournal {
             /// The revision of the store that contains the account.
             let revision: Int64
 
-            func change(at revision: Int64? = nil) -> SharedAccount.Change {
-                SharedAccount.Change(account, revision: revision ?? self.revision, by: seat, decisions: decisions)
+            func change(at revision: Int64? = nil) -> Account.Shared.Change {
+                Account.Shared.Change(account, revision: revision ?? self.revision, by: seat, decisions: decisions)
             }
         }
 

@@ -182,7 +182,7 @@ public final class CredentialStore: Sendable {
         guard let dataKey = storage.dataKey else { return [] }
         let audit = memory.audit
         let day = LearnedTables.today
-        let troubled = { @Sendable (connection: any SQLConnection) throws(DatabaseError) -> [SharedAccount] in
+        let troubled = { @Sendable (connection: any SQLConnection) throws(DatabaseError) -> [Account.Shared] in
             try AccountTables.rows(since: CredentialTables.beginning, on: day, connection).compactMap { row in
                 row.shared(openedWith: dataKey).flatMap {
                     $0.account.isTroubled && fits($0.version, $0.account) ? $0 : nil

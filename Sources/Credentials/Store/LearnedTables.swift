@@ -18,7 +18,7 @@ enum LearnedTables {
     }
 
     static func put(
-        _ learned: LearnedSpace, on day: Int64, at revision: Int64, _ connection: some SQLConnection
+        _ learned: ProtectionSpaces.LearnedSpace, on day: Int64, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) {
         try connection.rows(
             """
@@ -43,8 +43,8 @@ enum LearnedTables {
     /// The spaces learned since a revision that are not too old.
     static func spaces(
         since revision: Int64, on day: Int64, _ connection: some SQLConnection
-    ) throws(DatabaseError) -> [LearnedSpace] {
-        var spaces: [LearnedSpace] = []
+    ) throws(DatabaseError) -> [ProtectionSpaces.LearnedSpace] {
+        var spaces: [ProtectionSpaces.LearnedSpace] = []
         try connection.forEachRow(
             "SELECT \(CredentialTables.space), extents, accepted FROM attache_spaces "
                 + "WHERE revision > $1 AND day >= $2 ORDER BY revision", [.integer(revision), .integer(day - memory)]
@@ -54,7 +54,7 @@ enum LearnedTables {
                 let extents = row.bytes(6).flatMap(LearnedTables.Coding.extents(in:)),
                 let accepted = row.bytes(7).flatMap(LearnedTables.Coding.versions(in:))
             else { return }
-            spaces.append(LearnedSpace(space: space, extents: extents, accepted: accepted))
+            spaces.append(ProtectionSpaces.LearnedSpace(space: space, extents: extents, accepted: accepted))
         }
         return spaces
     }

@@ -6,7 +6,7 @@ import IO
 import Synchronization
 
 /// The journals of accounts, learned spaces and tokens in a store. Without a store they belong to the process alone.
-final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
+final class StoreJournal: Accounts.Journal, ProtectionSpaces.Journal, TokenStore.Journal {
     private let attached = AtomicLazyReference<WriteBehind>()
     /// The storage, which has the key that seals accounts and tokens.
     private let storage: StoredCredentials
@@ -42,8 +42,8 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
     // MARK: - Accounts
 
     func change(
-        _ own: SharedAccount, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
-    ) async -> SharedAccount.Change? {
+        _ own: Account.Shared, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
+    ) async -> Account.Shared.Change? {
         guard let (writer, key) = store, AccountTables.mayKeep(own.version) else { return nil }
         let transaction = StoreJournal.AccountTransaction(own: own, key: key, change: change)
         return await calls.run { isWanted in
@@ -60,7 +60,7 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
 
     private static func carryOut(
         _ transaction: StoreJournal.AccountTransaction, by writer: WriteBehind, while isWanted: @Sendable () -> Bool
-    ) throws(DatabaseError) -> SharedAccount.Change {
+    ) throws(DatabaseError) -> Account.Shared.Change {
         // Most events of a doubted version change nothing, and so write nothing.
         let look = try writer.database.read { connection throws(DatabaseError) in try transaction.outcome(connection) }
         if look.row == nil { return look.change() }
@@ -100,7 +100,7 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
 
     // MARK: - Spaces
 
-    func learned(_ space: LearnedSpace) {
+    func learned(_ space: ProtectionSpaces.LearnedSpace) {
         guard LearnedTables.mayKeep(space.space) else { return }
         let day = LearnedTables.today
         attached.load()?.submit { connection, revision throws(DatabaseError) in
@@ -110,7 +110,7 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
 
     // MARK: - Tokens
 
-    func fetched(_ token: FetchedToken) {
+    func fetched(_ token: TokenStore.FetchedToken) {
         guard let (writer, key) = store, let row = try? TokenTables.Row(token, sealedWith: key) else { return }
         let now = SystemClock.wallTime
         writer.submit { connection, revision throws(DatabaseError) in
@@ -119,7 +119,7 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
     }
 
     /// While the store is away the process claims nothing: the other processes may reach it.
-    func claim(_ renewal: TokenRenewalClaim) async -> TokenRenewalClaim.Outcome {
+    func claim(_ renewal: TokenStore.RenewalClaim) async -> TokenStore.RenewalClaim.Outcome {
         guard let (writer, key) = store else { return .granted(renewal.known) }
         return await BlockingPool.shared.run {
             let family = renewal.family.version
@@ -144,9 +144,9 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
     }
 
     private static func outcome(
-        of renewal: TokenRenewalClaim, by family: CredentialVersion, _ key: SealingKey,
+        of renewal: TokenStore.RenewalClaim, by family: CredentialVersion, _ key: SealingKey,
         _ connection: some SQLConnection
-    ) throws(DatabaseError) -> TokenRenewalClaim.Outcome {
+    ) throws(DatabaseError) -> TokenStore.RenewalClaim.Outcome {
         if let row = try TokenTables.token(for: renewal.grant, connection), row.generation > renewal.generation,
             renewal.now < row.renewsAt, let token = row.token(openedWith: key)
         {
@@ -160,7 +160,7 @@ final class StoreJournal: AccountJournal, SpaceJournal, TokenJournal {
     }
 
     func ended(
-        _ family: RefreshTokenFamily, at rotation: RefreshTokenRotation, with token: FetchedToken?
+        _ family: RefreshTokenFamily, at rotation: RefreshTokenFamily.Rotation, with token: TokenStore.FetchedToken?
     ) async {
         guard let (writer, key) = store else { return }
         let now = SystemClock.wallTime

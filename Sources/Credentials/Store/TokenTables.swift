@@ -111,7 +111,7 @@ extension TokenTables {
         let renewsAt: WallTime
         let generation: Int
 
-        init(_ token: FetchedToken, sealedWith key: SealingKey) throws(CryptoError) {
+        init(_ token: TokenStore.FetchedToken, sealedWith key: SealingKey) throws(CryptoError) {
             let context = Self.context(token.grant)
             sealed = try key.seal(token.token, for: context.span)
             grant = token.grant
@@ -134,10 +134,11 @@ extension TokenTables {
         }
 
         /// Nil for a row of another grant, or one that was changed outside.
-        func token(openedWith key: SealingKey) -> FetchedToken? {
+        func token(openedWith key: SealingKey) -> TokenStore.FetchedToken? {
             let context = Self.context(grant)
             guard let token = try? key.open(sealed.span, for: context.span) else { return nil }
-            return FetchedToken(grant: grant, token: token, endsAt: endsAt, renewsAt: renewsAt, generation: generation)
+            return TokenStore.FetchedToken(
+                grant: grant, token: token, endsAt: endsAt, renewsAt: renewsAt, generation: generation)
         }
 
         private static func context(_ grant: CredentialVersion) -> [UInt8] {
@@ -162,7 +163,7 @@ extension TokenTables {
         }
 
         init(
-            _ rotation: RefreshTokenRotation, of family: CredentialVersion, sealedWith key: SealingKey
+            _ rotation: RefreshTokenFamily.Rotation, of family: CredentialVersion, sealedWith key: SealingKey
         ) throws(CryptoError) {
             let context = Self.context(family)
             self.init(
@@ -173,9 +174,9 @@ extension TokenTables {
         }
 
         /// The rotation. A row of another family, or one that was changed outside, has no token.
-        func rotation(openedWith key: SealingKey) -> RefreshTokenRotation {
+        func rotation(openedWith key: SealingKey) -> RefreshTokenFamily.Rotation {
             let context = Self.context(family)
-            return RefreshTokenRotation(
+            return RefreshTokenFamily.Rotation(
                 generation: generation, token: sealed.flatMap { try? key.open($0.span, for: context.span) })
         }
 

@@ -44,7 +44,7 @@ public final class Exchange {
     /// The data of the proxy's own request; nil for a client's request.
     public var own: InternalRequest?
     /// The probe that this request carries out; nil for all other requests.
-    var probe: Probe?
+    var probe: Evidence.Probe?
     /// Whether it is the CONNECT by which another exchange gets a tunnel.
     var opensTunnel: Bool { whole != nil }
     /// The exchange with the request as it came.

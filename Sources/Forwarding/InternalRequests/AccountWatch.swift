@@ -25,7 +25,7 @@ public final class AccountWatch {
         }
     }
 
-    private func make(_ probe: Probe) {
+    private func make(_ probe: Evidence.Probe) {
         guard let upstreams else { return }
         let bound = LoopBound(upstreams, to: upstreams.loop)
         upstreams.loop.spawn { await ProbeExchange(probe, over: bound.value).run() }

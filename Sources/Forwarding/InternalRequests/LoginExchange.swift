@@ -41,7 +41,7 @@ struct LoginExchange {
     /// Ends the login's requests.
     func end() { run.dissolve(into: downstream.loop.buffers) }
 
-    func ask(_ question: Question, at target: [UInt8], with jar: CookieJar) async throws(FormLoginError)
+    func ask(_ question: Question, at target: [UInt8], with jar: CookieJar) async throws(FormLogin.Failure)
         -> LoginPage
     {
         run.reset()
@@ -69,7 +69,7 @@ struct LoginExchange {
     }
 
     /// Writes the request in HTTP/1.0, so that the server sends no interim responses.
-    private func write(_ question: Question, at target: [UInt8], with jar: CookieJar) throws(FormLoginError) {
+    private func write(_ question: Question, at target: [UInt8], with jar: CookieJar) throws(FormLogin.Failure) {
         let origin = destination.origin
         let serialized = Self.serialized(origin)
         let head = own.headBytes

@@ -131,7 +131,7 @@ final class LoginForms: LoginPages {
             form.login, to: destination.origin.authority, with: credential, boundary: boundary)
         let wire = LoginExchange(downstream: downstream, exchange: exchange, destination: destination, form: form)
         defer { wire.end() }
-        do throws(FormLoginError) {
+        do throws(FormLogin.Failure) {
             var step = try await begin(&login)
             while true {
                 switch step {
@@ -150,7 +150,7 @@ final class LoginForms: LoginPages {
 
     /// Begins the login. A response to a request with cookies, the client's or the proxy's, may belong to another
     /// session than the one to begin. Its page is then requested again.
-    private func begin(_ login: inout FormLogin) async throws(FormLoginError) -> FormLogin.Step {
+    private func begin(_ login: inout FormLogin) async throws(FormLogin.Failure) -> FormLogin.Step {
         let (upstream, target) = (exchange.upstream, exchange.target)
         let (request, pageHead) = (exchange.request, pageHead ?? currentHead)
         let isRead = request.method == .get || request.method == .head

@@ -14,12 +14,12 @@ import Upstream
 /// trust.
 struct ProbeExchange {
     private let upstreams: Upstreams
-    private let probe: Probe
+    private let probe: Evidence.Probe
     private let run: Forwarding
 
     private var exchange: Exchange { run.exchange }
 
-    init(_ probe: Probe, over upstreams: Upstreams) {
+    init(_ probe: Evidence.Probe, over upstreams: Upstreams) {
         self.upstreams = upstreams
         self.probe = probe
         run = Forwarding(policy: upstreams.policy, on: upstreams.loop)
@@ -34,7 +34,7 @@ struct ProbeExchange {
             if server.isProxy { await askParent(server, downstream) } else { await ask(server, downstream) }
         }
         probe.attempt.settle(.none, now: loop.wallTime)
-        probe.verdict.keep(probe.attempt.verdict ?? AnswerVerdict.none)
+        probe.verdict.keep(probe.attempt.verdict ?? Account.Verdict.none)
         note(downstream?.metrics)
         run.dissolve(into: loop.buffers)
         downstream?.closeOwn()
@@ -146,7 +146,7 @@ extension ProbeExchange {
     fileprivate enum Outcome: String {
         case accepted, refused, undecided
 
-        init(_ verdict: AnswerVerdict?) {
+        init(_ verdict: Account.Verdict?) {
             switch verdict {
             case .accepted?: self = .accepted
             case .refused?: self = .refused

@@ -221,7 +221,7 @@ public final class ClientPresence {
             // The next request may try. The verdict on this one counts nevertheless.
             for trial in [trial, laterTrial] {
                 (trial as? FlightLease)?.release()
-                (trial as? Attempt)?.handOver()
+                (trial as? Evidence.Attempt)?.handOver()
             }
         }
         let alarm = Alarm(on: loop) { [unowned self] in end() }

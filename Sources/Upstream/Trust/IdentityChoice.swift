@@ -37,7 +37,7 @@ final class IdentityChoice {
     /// Whether the server last asked after the handshake, because of a request.
     private(set) var isAboutRequest = false
     /// The answers that this connection tries first, until the server's verdict.
-    private var attempts: [Attempt] = []
+    private var attempts: [Evidence.Attempt] = []
     /// Whether a TLS session may be resumed. In a resumed session the server checks no certificate.
     var mayResume = true
     /// Whether the server may see a certificate at all: a rule covers it, or one is stored for it.
@@ -236,24 +236,24 @@ final class IdentityChoice {
     private func hold(_ answer: Answer) -> Pause? {
         let (evidence, now) = (evidence(of: answer.credential), now())
         if attempts.contains(where: { $0.version == answer.credential.version }) { return nil }
-        var terms = RetryTerms(retry: delegate.rule(for: space, failures: 0).retry)
+        var terms = Evidence.RetryTerms(retry: delegate.rule(for: space, failures: 0).retry)
         terms.mayProbe = false
         switch evidence.admit([UInt8]().span, under: terms, now: now) {
         case .send(let attempt): attempts.append(attempt)
         case .wait(let waiter):
             waiter.expire()
-            attempts.append(Attempt(sentAt: evidence.send(), evidence, for: [UInt8]().span))
+            attempts.append(Evidence.Attempt(sentAt: evidence.send(), evidence, for: [UInt8]().span))
         case .refused(_, let nextTry): return Pause(time: nextTry.map { max(0, $0 - now) })
         }
         return nil
     }
 
     /// Records the server's verdict on a certificate that it was shown.
-    func settle(_ credential: Credential, _ verdict: AnswerVerdict, because reason: String? = nil) {
+    func settle(_ credential: Credential, _ verdict: Account.Verdict, because reason: String? = nil) {
         let evidence = evidence(of: credential)
         let attempt =
             attempts.first { $0.version == credential.version }
-            ?? Attempt(sentAt: evidence.send(), evidence, for: [UInt8]().span)
+            ?? Evidence.Attempt(sentAt: evidence.send(), evidence, for: [UInt8]().span)
         attempts.removeAll { $0.version == credential.version }
         attempt.settle(verdict, because: reason, by: delegate.client, now: now())
     }

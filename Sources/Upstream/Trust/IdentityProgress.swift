@@ -6,7 +6,7 @@ import TLS
 public struct IdentityProgress {
     /// The reason why no certificate is shown.
     enum End {
-        case declined(PassReason)
+        case declined(ChallengeTask.PassReason)
         /// A rule forbids connections to a server that asks.
         case cancelled(reason: String)
     }

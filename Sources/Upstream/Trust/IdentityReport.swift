@@ -135,7 +135,7 @@ struct IdentityReport {
         guard let time = pause.time else {
             return "it was refused before and is on hold until you set its value again"
         }
-        return "it was refused before and is on hold: the next try is in \(PassReason.words(time))"
+        return "it was refused before and is on hold: the next try is in \(ChallengeTask.PassReason.words(time))"
     }
 
     private func whyNotByRule(_ credential: Credential) -> String {

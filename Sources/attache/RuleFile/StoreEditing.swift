@@ -17,7 +17,7 @@ struct StoreEditing {
         store = try CommandError.failing {
             try place.open(
                 environment: Environment.all, memory: CredentialMemory(audit: .ofCommand),
-                fingerprintKey: CredentialFingerprint.use, report: { Console.error($0) })
+                fingerprintKey: CredentialVersion.Fingerprint.use, report: { Console.error($0) })
         }
     }
 
@@ -69,7 +69,7 @@ struct StoreEditing {
     }
 
     /// The servers' verdicts on credentials.
-    var accounts: [SharedAccount] { store.accounts.all }
+    var accounts: [Account.Shared] { store.accounts.all }
 
     /// Forgets the doubts about versions of credentials.
     ///

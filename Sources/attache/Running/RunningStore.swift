@@ -58,7 +58,7 @@ final class RunningStore: Sendable {
         let store: CredentialStore
         do throws(CredentialStoreError) {
             store = try place.open(
-                environment: Environment.all, memory: memory, fingerprintKey: CredentialFingerprint.use,
+                environment: Environment.all, memory: memory, fingerprintKey: CredentialVersion.Fingerprint.use,
                 report: { Console.report($0) })
         } catch { throw StartError("\(error)") }
         let follower = StoreFollower(store) { Console.report($0) }

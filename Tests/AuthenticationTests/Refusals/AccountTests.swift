@@ -10,8 +10,9 @@ import Testing
     private var seat = Account.Seat(replica: 1)
 
     /// Asks for a page, and has the server judge all answers that are sent for that. A request does not wait.
-    private mutating func ask(_ server: String, _ page: Page, _ verdict: AnswerVerdict, size: Int = 0, at now: WallTime)
-    {
+    private mutating func ask(
+        _ server: String, _ page: Page, _ verdict: Account.Verdict, size: Int = 0, at now: WallTime
+    ) {
         let request = Account.Request(id: seat.nextID(), server: server, target: page.target)
         let sample = Account.Sample(target: page.target, content: Array(repeating: 0xFF, count: size))
         let decisions = account.request(request, by: &seat, at: now)
@@ -117,7 +118,7 @@ import Testing
     @Test mutating func `an acceptance, and a reset, leave nothing of what was refused`() throws {
         ask("a", open, .accepted, at: 0)
         ask("a", .forbidden(0), .refused, at: 1000)
-        for verdict in [AnswerVerdict.none, .refused] { ask("a", open, verdict, at: 3000) }
+        for verdict in [Account.Verdict.none, .refused] { ask("a", open, verdict, at: 3000) }
         for step: WallTime in [33_000, 340_000, 2_200_000, 4_100_000] {
             for case .send(let answer, _) in account.wake(by: &seat, at: step) {
                 _ = account.judge(answer, .refused, by: &seat, at: step)
@@ -165,7 +166,7 @@ import Testing
         }
         #expect(account.record(of: "a")?.pause?.step == 1)
         let time: WallTime = 0 + .minutes(92)
-        var answers: [SentAnswer] = []
+        var answers: [Account.SentAnswer] = []
         for page in 3...4 {
             let request = Account.Request(id: seat.nextID(), server: "a", target: Page.open(page).target)
             for case .send(let answer, _) in account.request(request, by: &seat, at: time) { answers.append(answer) }
@@ -180,7 +181,7 @@ import Testing
         for server in ["a", "b"] { ask(server, open, .accepted, at: 0) }
         ask("a", .forbidden(0), .refused, at: 1)
         var other = Account.Seat(replica: 2)
-        var answers: [SentAnswer] = []
+        var answers: [Account.SentAnswer] = []
         let atA = Account.Request(id: seat.nextID(), server: "a", target: open.target)
         for case .send(let answer, _) in account.request(atA, by: &seat, at: 2) { answers.append(answer) }
         let atB = Account.Request(id: other.nextID(), server: "b", target: open.target)
@@ -192,7 +193,7 @@ import Testing
 
     @Test mutating func `requests wait for the leader of now, not for one that took too long`() {
         /// - Returns: the answers that a verdict sends.
-        func sent(_ decisions: [Account.Decision]) -> [SentAnswer] {
+        func sent(_ decisions: [Account.Decision]) -> [Account.SentAnswer] {
             decisions.compactMap { if case .send(let answer, _) = $0 { answer } else { nil } }
         }
         ask("a", open, .accepted, at: 0)
@@ -200,7 +201,7 @@ import Testing
         let early = other.send(
             Account.Request(id: 1, server: "b", target: open.target), as: .free, knowing: account.number)
         ask("a", .forbidden(0), .refused, at: 1)
-        var leaders: [SentAnswer] = []
+        var leaders: [Account.SentAnswer] = []
         for time: WallTime in [2, 40_000] {
             let request = Account.Request(id: seat.nextID(), server: "a", target: open.target)
             leaders += sent(account.request(request, by: &seat, at: time))

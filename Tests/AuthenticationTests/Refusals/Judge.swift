@@ -25,7 +25,7 @@ struct Judge {
     ///   - order: the answer's place in the order of sending.
     ///   - known: the run of which its replica knew when it sent the answer.
     mutating func note(
-        _ verdict: AnswerVerdict, _ role: SentAnswer.Role, order: Int, known: Int?, at now: Int
+        _ verdict: Account.Verdict, _ role: Account.SentAnswer.Role, order: Int, known: Int?, at now: Int
     ) throws(BrokenPromise) {
         switch verdict {
         case .none, .abandoned: break
@@ -36,7 +36,7 @@ struct Judge {
         }
     }
 
-    mutating func noteAcceptance(_ role: SentAnswer.Role, order: Int) {
+    mutating func noteAcceptance(_ role: Account.SentAnswer.Role, order: Int) {
         wasAccepted = true
         unproven = 0
         guard let run, order > run || role.isRetrial else { return }

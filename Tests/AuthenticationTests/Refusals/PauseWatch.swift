@@ -16,7 +16,7 @@ struct PauseWatch {
     ///   - order: the answer's place in the order of sending.
     ///   - last: the place of the last answer that was sent before the verdict.
     mutating func note(
-        _ verdict: AnswerVerdict, on answer: SentAnswer, order: Int, last: Int, from former: Account,
+        _ verdict: Account.Verdict, on answer: Account.SentAnswer, order: Int, last: Int, from former: Account,
         to account: Account
     ) throws(BrokenPromise) {
         switch verdict {

@@ -35,7 +35,7 @@ struct Replicas {
     }
 
     mutating func judge(
-        _ answer: SentAnswer, _ verdict: AnswerVerdict, of replica: Int, at now: WallTime
+        _ answer: Account.SentAnswer, _ verdict: Account.Verdict, of replica: Int, at now: WallTime
     ) -> [Account.Decision] {
         let sample = answer.isProbe ? nil : Page(target: answer.target).sample
         return look(of: replica) { account, seat in account.judge(answer, verdict, sample: sample, by: &seat, at: now) }

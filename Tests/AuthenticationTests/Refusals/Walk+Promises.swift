@@ -35,7 +35,7 @@ extension Walk {
     }
 
     /// A leader is alone at its server, and may go there.
-    mutating func checkRole(of key: Key, _ answer: SentAnswer, of replica: Int) throws(BrokenPromise) {
+    mutating func checkRole(of key: Key, _ answer: Account.SentAnswer, of replica: Int) throws(BrokenPromise) {
         let record = replicas.copies[replica].record(of: answer.server)
         if answer.role == .free || answer.role == .doubt, record?.pause != nil {
             throw BrokenPromise(.lockout, "\(key) goes to \(answer.server), which is paused, as \(answer.role)")
@@ -125,7 +125,7 @@ extension Walk {
 
     /// A request that has waited is sent after one exchange: after two, if another server refuses the version meanwhile, or
     /// another replica asks.
-    func checkSending(of key: Key, _ answer: SentAnswer) throws(BrokenPromise) {
+    func checkSending(of key: Key, _ answer: Account.SentAnswer) throws(BrokenPromise) {
         if plan.kind == .retryNever, answer.role == .retry, replicas.account.record(of: answer.server)?.isKnown == true
         {
             throw BrokenPromise(.others, "\(key) tries a server again for which the rule says 'retry never'")

@@ -27,7 +27,7 @@ struct Walk {
 
     /// An answer on its way to the server and back.
     struct UnderWay {
-        let answer: SentAnswer
+        let answer: Account.SentAnswer
         let replica: Int
         let order: Int
         /// The run of refused answers that its replica knew of when it sent this one.
@@ -42,7 +42,7 @@ struct Walk {
 
     enum Event {
         case request(server: Int, page: Page, replica: Int)
-        case verdict(Key, AnswerVerdict)
+        case verdict(Key, Account.Verdict)
         /// The request has waited for half its time: another leads beside the leader.
         case hurries(Key)
         /// The request does not wait any longer.
@@ -284,7 +284,7 @@ struct Walk {
         try carryOut(decisions, of: replica)
     }
 
-    private mutating func hear(_ verdict: AnswerVerdict, of key: Key) throws(BrokenPromise) {
+    private mutating func hear(_ verdict: Account.Verdict, of key: Key) throws(BrokenPromise) {
         guard let sent = underWay.removeValue(forKey: key) else { return }
         let answer = sent.answer
         if sent.isLost {
@@ -335,7 +335,7 @@ struct Walk {
     /// Counts what one server refused, as its own directory would. Only for a single replica, the usual steps, and servers whose
     /// verdicts come before another request may lead.
     private mutating func judgeAtServer(
-        _ server: Int, _ verdict: AnswerVerdict, on sent: UnderWay
+        _ server: Int, _ verdict: Account.Verdict, on sent: UnderWay
     ) throws(BrokenPromise) {
         guard plan.replicas == 1, plan.kind != .steps, plan.kind != .stalling else { return }
         switch verdict {
@@ -370,7 +370,7 @@ struct Walk {
         if leads, death == nil, let time = plan.death, now >= time { die(replica) }
     }
 
-    private mutating func send(_ answer: SentAnswer, _ key: Key, of replica: Int) throws(BrokenPromise) {
+    private mutating func send(_ answer: Account.SentAnswer, _ key: Key, of replica: Int) throws(BrokenPromise) {
         tell("\(key) goes to \(answer.server) as \(answer.role), for \(Page(target: answer.target))")
         order += 1
         try checkRole(of: key, answer, of: replica)
@@ -400,7 +400,7 @@ struct Walk {
         waiting[key] = nil
     }
 
-    private mutating func verdict(of index: Int, on page: Page, at time: Int) -> AnswerVerdict {
+    private mutating func verdict(of index: Int, on page: Page, at time: Int) -> Account.Verdict {
         let server = plan.servers[index]
         if random.happens(plan.flakiness) { return .none }
         if random.happens(plan.haste / 4) { return .abandoned }

@@ -116,7 +116,7 @@ extension Account {
     }
 }
 
-extension SentAnswer.Role {
+extension Account.SentAnswer.Role {
     fileprivate var hashNumber: Int {
         switch self {
         case .free: 0

@@ -30,13 +30,13 @@ struct World {
     }
 
     struct UnderWay {
-        let answer: SentAnswer
+        let answer: Account.SentAnswer
         let server: Int
         let replica: Int
         let order: Int
         let time: Int
         let knownRun: Int?
-        let verdict: AnswerVerdict
+        let verdict: Account.Verdict
     }
 
     struct Waiting {
@@ -170,7 +170,7 @@ struct World {
         try carryOut(replicas.request(request, of: replica, at: clock), of: replica)
     }
 
-    private mutating func hear(_ verdict: AnswerVerdict, of index: Int) throws(BrokenPromise) {
+    private mutating func hear(_ verdict: Account.Verdict, of index: Int) throws(BrokenPromise) {
         let sent = underWay.remove(at: index)
         if sent.answer.role != .free {
             for index in waiting.indices where waiting[index].server == sent.server {
@@ -201,7 +201,7 @@ struct World {
         }
     }
 
-    private mutating func send(_ answer: SentAnswer, of replica: Int) throws(BrokenPromise) {
+    private mutating func send(_ answer: Account.SentAnswer, of replica: Int) throws(BrokenPromise) {
         order += 1
         if answer.role == .free || answer.role == .doubt,
             replicas.copies[replica].record(of: answer.server)?.pause != nil

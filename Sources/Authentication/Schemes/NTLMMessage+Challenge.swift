@@ -1,46 +1,48 @@
 import Bytes
 
-/// The server's challenge ([MS-NLMP] section 2.2.1.2), parsed tolerantly. The target's name is ignored, since some
-/// point outside the message. The fields after the challenge may be missing.
-struct NTLMChallengeMessage: Sendable, Equatable {
-    let flags: NTLMMessage.Flags
-    let serverChallenge: [UInt8]
-    let targetInformation: NTLMChallengeMessage.TargetInformation
-    /// The message unchanged, since the integrity code covers it.
-    let bytes: [UInt8]
+extension NTLMMessage {
+    /// The server's challenge ([MS-NLMP] section 2.2.1.2), parsed tolerantly. The target's name is ignored, since some
+    /// point outside the message. The fields after the challenge may be missing.
+    struct Challenge: Sendable, Equatable {
+        let flags: NTLMMessage.Flags
+        let serverChallenge: [UInt8]
+        let targetInformation: NTLMMessage.Challenge.TargetInformation
+        /// The message unchanged, since the integrity code covers it.
+        let bytes: [UInt8]
 
-    /// Nil if the bytes are not such a message.
-    init?(_ bytes: [UInt8]) {
-        let span = bytes.span
-        guard bytes.starts(with: NTLMMessage.header(type: 2)), let flags = span.littleEndian32(at: 20),
-            bytes.count >= 32
-        else { return nil }
-        self.bytes = bytes
-        self.flags = NTLMMessage.Flags(rawValue: flags)
-        serverChallenge = Array(bytes[24..<32])
-        if self.flags.contains(.targetInformation), let length = span.littleEndian16(at: 40),
-            let offset = span.littleEndian32(at: 44), offset <= bytes.count, length <= bytes.count - Int(offset)
-        {
-            targetInformation = NTLMChallengeMessage.TargetInformation(
-                span.extracting(Int(offset)..<Int(offset) + length))
-        } else {
-            targetInformation = NTLMChallengeMessage.TargetInformation()
+        /// Nil if the bytes are not such a message.
+        init?(_ bytes: [UInt8]) {
+            let span = bytes.span
+            guard bytes.starts(with: NTLMMessage.header(type: 2)), let flags = span.littleEndian32(at: 20),
+                bytes.count >= 32
+            else { return nil }
+            self.bytes = bytes
+            self.flags = NTLMMessage.Flags(rawValue: flags)
+            serverChallenge = Array(bytes[24..<32])
+            if self.flags.contains(.targetInformation), let length = span.littleEndian16(at: 40),
+                let offset = span.littleEndian32(at: 44), offset <= bytes.count, length <= bytes.count - Int(offset)
+            {
+                targetInformation = NTLMMessage.Challenge.TargetInformation(
+                    span.extracting(Int(offset)..<Int(offset) + length))
+            } else {
+                targetInformation = NTLMMessage.Challenge.TargetInformation()
+            }
         }
-    }
 
-    /// The token of the first NTLM challenge that has one.
-    init?(in challenges: [HeaderChallenge]) {
-        guard let token = challenges.lazy.filter({ $0.scheme == "ntlm" }).compactMap(\.token68).first,
-            let bytes = Base64.decode(token)
-        else { return nil }
-        self.init(bytes)
-    }
+        /// The token of the first NTLM challenge that has one.
+        init?(in challenges: [HeaderChallenge]) {
+            guard let token = challenges.lazy.filter({ $0.scheme == "ntlm" }).compactMap(\.token68).first,
+                let bytes = Base64.decode(token)
+            else { return nil }
+            self.init(bytes)
+        }
 
-    /// Whether texts are sent in UTF-16; if not, in the server's own eight-bit characters, which include ASCII.
-    var isUnicode: Bool { flags.contains(.unicode) || !flags.contains(.oem) }
+        /// Whether texts are sent in UTF-16; if not, in the server's own eight-bit characters, which include ASCII.
+        var isUnicode: Bool { flags.contains(.unicode) || !flags.contains(.oem) }
+    }
 }
 
-extension NTLMChallengeMessage {
+extension NTLMMessage.Challenge {
     /// The attributes ([MS-NLMP] section 2.2.2.1): the server's about itself and its time, and the client's about the
     /// connection.
     struct TargetInformation: Sendable, Equatable {
@@ -86,7 +88,7 @@ extension NTLMChallengeMessage {
 
         /// The client's answer (section 3.1.5.1.2). It adds that there is an integrity code, the target service, and the
         /// channel binding; without one, sixteen zero bytes.
-        func answered(target: String, channel: [UInt8]?) -> NTLMChallengeMessage.TargetInformation {
+        func answered(target: String, channel: [UInt8]?) -> NTLMMessage.Challenge.TargetInformation {
             var answered = self
             var flags = self[Self.flags].flatMap { $0.count == 4 ? $0 : nil } ?? [0, 0, 0, 0]
             flags[0] |= Self.hasCode

@@ -1,50 +1,55 @@
 import Bytes
 import Crypto
 
-/// The client's answer ([MS-NLMP] section 2.2.1.3), with the integrity code over all three messages (section
-/// 3.1.5.1.2).
-enum NTLMAuthenticateMessage {
-    /// The workstation name. Some servers refuse an answer without one, and some accept only certain names. The
-    /// machine's own name is not revealed.
-    private static let workstation = "WORKSTATION"
-    /// The length of the signature, the type, six fields, the flags, the version and the code.
-    private static let headLength = 88
+extension NTLMMessage {
+    /// The client's answer ([MS-NLMP] section 2.2.1.3), with the integrity code over all three messages (section
+    /// 3.1.5.1.2).
+    enum Authenticate {
+        /// The workstation name. Some servers refuse an answer without one, and some accept only certain names. The
+        /// machine's own name is not revealed.
+        private static let workstation = "WORKSTATION"
+        /// The length of the signature, the type, six fields, the flags, the version and the code.
+        private static let headLength = 88
 
-    /// Nil if a part is too long for its field.
-    static func bytes(
-        answering challenge: NTLMChallengeMessage, negotiate: [UInt8], account: NTLMAuthenticateMessage.Account,
-        response: NTLMAuthenticateMessage.Response
-    ) -> [UInt8]? {
-        let texts = [account.domain, account.user, workstation]
-        let isUnicode = challenge.isUnicode || !texts.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
-        let payload = [response.lm, response.nt] + texts.map { isUnicode ? Array(utf16: $0) : Array($0.utf8) } + [[]]
-        var message = NTLMMessage.header(type: 3)
-        var offset = headLength
-        for part in payload {
-            guard let length = UInt16(exactly: part.count) else { return nil }
-            message.append(littleEndian: length)
-            message.append(littleEndian: length)
-            message.append(littleEndian: UInt32(truncatingIfNeeded: offset))
-            offset += part.count
+        /// Nil if a part is too long for its field.
+        static func bytes(
+            answering challenge: Challenge, negotiate: [UInt8], account: NTLMMessage.Authenticate.Account,
+            response: NTLMMessage.Authenticate.Response
+        ) -> [UInt8]? {
+            let texts = [account.domain, account.user, workstation]
+            let isUnicode = challenge.isUnicode || !texts.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
+            let payload =
+                [response.lm, response.nt] + texts.map { isUnicode ? Array(utf16: $0) : Array($0.utf8) } + [[]]
+            var message = NTLMMessage.header(type: 3)
+            var offset = headLength
+            for part in payload {
+                guard let length = UInt16(exactly: part.count) else { return nil }
+                message.append(littleEndian: length)
+                message.append(littleEndian: length)
+                message.append(littleEndian: UInt32(truncatingIfNeeded: offset))
+                offset += part.count
+            }
+            var flags = challenge.flags.intersection(.offered).union([.ntlm, .version])
+            flags.remove(isUnicode ? .oem : .unicode)
+            flags.insert(isUnicode ? .unicode : .oem)
+            message.append(littleEndian: flags.rawValue)
+            message += NTLMMessage.version
+            let code = message.count..<headLength
+            message += Array(repeating: 0, count: code.count)
+            for part in payload { message += part }
+            message.replaceSubrange(code, with: integrityCode(of: negotiate + challenge.bytes + message, response))
+            return message
         }
-        var flags = challenge.flags.intersection(.offered).union([.ntlm, .version])
-        flags.remove(isUnicode ? .oem : .unicode)
-        flags.insert(isUnicode ? .unicode : .oem)
-        message.append(littleEndian: flags.rawValue)
-        message += NTLMMessage.version
-        let code = message.count..<headLength
-        message += Array(repeating: 0, count: code.count)
-        for part in payload { message += part }
-        message.replaceSubrange(code, with: integrityCode(of: negotiate + challenge.bytes + message, response))
-        return message
-    }
 
-    private static func integrityCode(of messages: [UInt8], _ response: NTLMAuthenticateMessage.Response) -> [UInt8] {
-        MessageAuthenticationCode(.md5, key: response.sessionKey).code(of: messages.span).array
+        private static func integrityCode(of messages: [UInt8], _ response: NTLMMessage.Authenticate.Response)
+            -> [UInt8]
+        {
+            MessageAuthenticationCode(.md5, key: response.sessionKey).code(of: messages.span).array
+        }
     }
 }
 
-extension NTLMAuthenticateMessage {
+extension NTLMMessage.Authenticate {
     /// NTLMv2's answer to a challenge ([MS-NLMP] section 3.3.2). LM and NTLMv1 are not supported: they reveal the password.
     struct Response {
         let nt: [UInt8]
@@ -74,7 +79,7 @@ extension NTLMAuthenticateMessage {
         }
 
         /// The account's key (`NTOWFv2`).
-        static func key(for account: NTLMAuthenticateMessage.Account, password: Secret) throws(CryptoError) -> Secret {
+        static func key(for account: NTLMMessage.Authenticate.Account, password: Secret) throws(CryptoError) -> Secret {
             let hash = try passwordHash(of: password)
             var key = MessageAuthenticationCode(.md5, key: hash).code(of: account.identity.span).array
             return Secret(wiping: &key)
@@ -95,7 +100,7 @@ extension NTLMAuthenticateMessage {
     }
 }
 
-extension NTLMAuthenticateMessage {
+extension NTLMMessage.Authenticate {
     /// A user in NTLM. The domain may be empty, so that the server chooses it.
     struct Account: Sendable, Equatable {
         let domain: String

@@ -1,37 +1,40 @@
 import Bytes
 import Model
 
-/// A change of a version's state, for the log.
-public struct AccountChange: Sendable {
-    public enum Kind: Sendable {
-        /// A server refused the version. Requests still send it, or make the server be asked.
-        case refused
-        /// The version is not sent until the next try.
-        ///
-        /// - Parameter isFirst: whether it was sent until now.
-        case onHold(isFirst: Bool)
-        /// The version is sent again.
-        case lifted
-    }
+extension Account {
+    /// A change of a version's state, for the log.
+    public struct Change: Sendable {
+        public enum Kind: Sendable {
+            /// A server refused the version. Requests still send it, or make the server be asked.
+            case refused
+            /// The version is not sent until the next try.
+            ///
+            /// - Parameter isFirst: whether it was sent until now.
+            case onHold(isFirst: Bool)
+            /// The version is sent again.
+            case lifted
+        }
 
-    public let kind: Kind
-    public let version: CredentialVersion
-    /// The server that caused the change; nil: none did, or it is not known.
-    public let server: String?
-    public let standing: Account.Standing
-    /// The reason of the latest refusal.
-    public let reason: String?
-    /// Whether the credential is a certificate.
-    public let isIdentity: Bool
-    /// Whether an answer of this process caused the change. Then this process logs it; other processes log their own.
-    public let isOurs: Bool
-    /// The client whose request caused the change; nil if none did, or if the request was the proxy's own.
-    public let client: ClientIdentity?
-    /// The time.
-    public let time: WallTime
+        public let kind: Kind
+        public let version: CredentialVersion
+        /// The server that caused the change; nil: none did, or it is not known.
+        public let server: String?
+        public let standing: Account.Standing
+        /// The reason of the latest refusal.
+        public let reason: String?
+        /// Whether the credential is a certificate.
+        public let isIdentity: Bool
+        /// Whether an answer of this process caused the change. Then this process logs it; other processes log their
+        /// own.
+        public let isOurs: Bool
+        /// The client whose request caused the change; nil if none did, or if the request was the proxy's own.
+        public let client: ClientIdentity?
+        /// The time.
+        public let time: WallTime
+    }
 }
 
-extension AccountLedger {
+extension Account.Ledger {
     /// The holds on a version that were logged, so that each change is logged once.
     struct ToldHolds: Sendable {
         /// The next tries by server; `overall` is for all.
@@ -41,7 +44,7 @@ extension AccountLedger {
 
         /// A change of the account that is to be logged.
         struct Found {
-            let kind: AccountChange.Kind
+            let kind: Account.Change.Kind
             let server: String?
             let standing: Account.Standing
         }

@@ -1,0 +1,45 @@
+import Bytes
+import Synchronization
+
+extension Accounts {
+    /// The shared part of all accounts of a process: the store, and the observers of changes.
+    final class Context: Sendable {
+        let replica = UInt64.random(in: 1...UInt64.max)
+        private let given: (any Journal)?
+        private let changes = Atomic(0)
+        /// The number of accounts of doubted versions.
+        private let troubled = Atomic(0)
+        private let prober = Mutex<@Sendable (Evidence.Probe) -> Void>({ _ in })
+        private let waker = Mutex<@Sendable (WallTime) -> Void>({ _ in })
+        private let observer = Mutex<@Sendable ([Account.Change]) -> Void>({ _ in })
+
+        init(journal: (any Journal)?) { given = journal }
+
+        /// The journal; nil while there is no store.
+        var journal: (any Journal)? { given?.isAttached == true ? given : nil }
+
+        var generation: Int { changes.load(ordering: .acquiring) }
+        var troubledCount: Int { troubled.load(ordering: .acquiring) }
+
+        func noteChange() { changes.add(1, ordering: .releasing) }
+
+        /// Adds a difference to the number of doubted versions.
+        func noteTroubled(_ difference: Int) { troubled.add(difference, ordering: .acquiringAndReleasing) }
+
+        func onProbe(_ prober: @escaping @Sendable (Evidence.Probe) -> Void) { self.prober.withLock { $0 = prober } }
+
+        func ask(_ probe: Evidence.Probe) { prober.withLock { $0 }(probe) }
+
+        func onWake(_ waker: @escaping @Sendable (WallTime) -> Void) { self.waker.withLock { $0 = waker } }
+
+        func wake(at time: WallTime) { waker.withLock { $0 }(time) }
+
+        func onChange(_ observer: @escaping @Sendable ([Account.Change]) -> Void) {
+            self.observer.withLock { $0 = observer }
+        }
+
+        func note(_ changes: [Account.Change]) {
+            if !changes.isEmpty { observer.withLock { $0 }(changes) }
+        }
+    }
+}

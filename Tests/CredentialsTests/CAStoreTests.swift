@@ -68,7 +68,7 @@ import Testing
         try store().open(host: "test", at: now)
         for mode in [0o640, 0o604, 0o620] {
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: "\(state)/ca.key")
-            let error = try #require(throws: AuthorityProblem.self) {
+            let error = try #require(throws: CAStore.Problem.self) {
                 try self.store().open(host: "test", at: self.now)
             }
             #expect("\(error)" == "the CA: other users can read its key; run: chmod 600 \(state)/ca.key")
@@ -80,7 +80,7 @@ import Testing
         try store().open(host: "test", at: now)
         let before = try text(left)
         try FileManager.default.removeItem(atPath: "\(state)/\(gone)")
-        let error = try #require(throws: AuthorityProblem.self) { try store().open(host: "test", at: now) }
+        let error = try #require(throws: CAStore.Problem.self) { try store().open(host: "test", at: now) }
         #expect(
             "\(error)" == "the CA: there is no file \(state)/\(gone): restore it, or make a new CA "
                 + "with 'attache authority renew'")
@@ -135,23 +135,23 @@ import Testing
 
     @Test func `an operator's authority may have an encrypted key and is never made`() throws {
         try store().open(host: "test", at: now)
-        let place = CALocation.files(
+        let place = CAStore.Location.files(
             certificate: "\(state)/ca.pem", key: "\(state)/ca.key", passphrase: .environment("NOWHERE"))
-        let error = #expect(throws: AuthorityProblem.self) {
+        let error = #expect(throws: CAStore.Problem.self) {
             try CAStore(place, environment: [:]).open(host: "test", at: now)
         }
         #expect(
             error?.description
                 == "credential (the authority's passphrase): environment variable NOWHERE is not set")
-        let absent = CALocation.files(certificate: "\(state)/a.pem", key: "\(state)/a.key", passphrase: nil)
-        #expect(throws: AuthorityProblem.missing(path: "\(state)/a.pem", absent)) {
+        let absent = CAStore.Location.files(certificate: "\(state)/a.pem", key: "\(state)/a.key", passphrase: nil)
+        #expect(throws: CAStore.Problem.missing(path: "\(state)/a.pem", absent)) {
             try CAStore(absent, environment: [:]).open(host: "test", at: now)
         }
     }
 
     @Test func `a directory that cannot be made is told`() throws {
         let store = CAStore(.state(directory: "/proc/attache"), environment: [:])
-        let error = #expect(throws: AuthorityProblem.self) { try store.open(host: "test", at: now) }
+        let error = #expect(throws: CAStore.Problem.self) { try store.open(host: "test", at: now) }
         #expect(
             error?.description
                 == "cannot write the CA: cannot make the directory /proc/attache: no such file or directory")

@@ -10,7 +10,7 @@ struct CachedTicketsTests {
     private static let service = ServiceName(host: "www.example.test")
 
     @Test func `a KDC that is away is asked again in a moment, one that refused never`() {
-        var held = CachedTickets()
+        var held = KerberosTickets.Cache()
         #expect(held.reasonToWait(at: 0) == nil)
         held.lack(.unavailable("away"), at: WallTime(seconds: 100))
         #expect(held.reasonToWait(at: WallTime(seconds: 101)) == .unavailable("away"))
@@ -28,7 +28,7 @@ struct CachedTicketsTests {
     }
 
     @Test func `a service that is not known stands in nobody's way`() {
-        var held = CachedTickets()
+        var held = KerberosTickets.Cache()
         held.lack(.unavailable("unknown"), for: Self.service, at: WallTime(seconds: 100))
         #expect(held.reasonToWait(for: Self.service, at: WallTime(seconds: 101)) == .unavailable("unknown"))
         #expect(held.reasonToWait(for: Self.service, at: WallTime(seconds: 102)) == nil)
@@ -37,7 +37,7 @@ struct CachedTicketsTests {
     }
 
     @Test func `without tickets there is nothing to use, renew or renounce`() {
-        var held = CachedTickets()
+        var held = KerberosTickets.Cache()
         #expect(held.supply(for: Self.service, at: 0)?.ticket == nil)
         #expect(held.usableCache(at: 0)?.principal == nil)
         #expect(!held.isRenewalDue(at: 0))

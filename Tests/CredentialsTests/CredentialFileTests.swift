@@ -30,7 +30,7 @@ struct CredentialFileTests {
         do {
             _ = try read(text)
             return nil
-        } catch let problem as CredentialFileProblem {
+        } catch let problem as CredentialFileKind.Problem {
             return "\(problem.line.map(String.init) ?? "-"): \(problem.sentence)"
         } catch { return "\(error)" }
     }
@@ -208,7 +208,7 @@ struct CredentialFileTests {
         try #require(SealingKey(Secret([UInt8](repeating: digit, count: 32).span)))
     }
 
-    private var credentials: [KeptCredential] {
+    private var credentials: [CredentialStore.Entry] {
         let web = Origin(host: "a.test", port: 443, protocol: .https)
         let proxy = Origin(host: "::1", port: 3128, protocol: .http, isProxy: true)
         let rows: [(String, String, ProtectionSpace, Bool)] = [
@@ -221,7 +221,7 @@ struct CredentialFileTests {
             ("any", "y", ProtectionSpace(origin: web, realm: nil, authenticationMethod: .default), true),
         ]
         return rows.map { user, password, space, isDefault in
-            KeptCredential(
+            CredentialStore.Entry(
                 Credential(
                     name: space.credentialName(of: user), user: user, password: Secret(password),
                     persistence: .permanent),
@@ -229,7 +229,7 @@ struct CredentialFileTests {
         }
     }
 
-    private func words(_ kept: [KeptCredential]) -> [String] {
+    private func words(_ kept: [CredentialStore.Entry]) -> [String] {
         kept.map {
             "\($0.space) \($0.credential.user ?? "") \($0.credential.password?.withBytes { $0.text } ?? "") \($0.isDefault)"
         }

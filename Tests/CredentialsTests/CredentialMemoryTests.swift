@@ -32,9 +32,9 @@ import Testing
         let store = try open(path, for: memory)
         #expect(memory.storage.defaultCredential(for: space)?.user == "ann" && memory.storage.serves(space.origin))
         #expect(memory.storage.originGeneration != generation)
-        #expect(await changes.next() == CredentialChange(.madeDefault, space: space, user: "ann"))
+        #expect(await changes.next() == StoredCredentials.Change(.madeDefault, space: space, user: "ann"))
         try store.put(credential("bob"), for: space, asDefault: false)
-        #expect(await changes.next() == CredentialChange(.set, space: space, user: "bob"))
+        #expect(await changes.next() == StoredCredentials.Change(.set, space: space, user: "bob"))
     }
 
     @Test func `what servers have said before is written with the next event, unless the store knows it`() async throws

@@ -34,7 +34,7 @@ import Testing
         let (one, other) = ("\u{E9}", "e\u{301}")
         try await storage.setDefault(credential(one, "1"), for: space)
         try await storage.set(credential(other, "2"), for: space)
-        #expect(Set([one, other].map { CredentialChange(.set, space: space, user: $0) }).count == 2)
+        #expect(Set([one, other].map { StoredCredentials.Change(.set, space: space, user: $0) }).count == 2)
         let kept = storage.credentials(for: space)
         #expect(kept.count == 2)
         #expect(kept[ExactText(one)]?.password == Secret("1") && kept[ExactText(other)]?.password == Secret("2"))
@@ -65,8 +65,8 @@ import Testing
         try await storage.setDefault(credential("a"), for: space)
         try await storage.remove(user: "nobody", for: space)
         try await storage.remove(user: "a", for: space)
-        for kind in [CredentialChange.Kind.set, .madeDefault, .removed] {
-            let expected = CredentialChange(kind, space: space, user: "a")
+        for kind in [StoredCredentials.Change.Kind.set, .madeDefault, .removed] {
+            let expected = StoredCredentials.Change(kind, space: space, user: "a")
             #expect(await first.next() == expected)
             #expect(await second.next() == expected)
         }

@@ -27,7 +27,8 @@ import Testing
         password(view.defaultCredential(for: space))
     }
 
-    private func put(_ box: [UInt8], isDefault: Bool?, in view: inout CredentialView) -> CredentialChange.Kind? {
+    private func put(_ box: [UInt8], isDefault: Bool?, in view: inout CredentialView) -> StoredCredentials.Change.Kind?
+    {
         view.put(box, of: "u", for: space, isDefault: isDefault)?.kind
     }
 

@@ -84,7 +84,7 @@ struct EarlierRefusalsTests {
             try EarlierVersion.refuse(version, in: Self.space, nextTry: 0, connection)
         }
         let (key, destination) = (try StoreFile.key(1), try kind.make())
-        let copied = try StoreMigration.run(from: source, key, to: destination, key, replacing: false)
+        let copied = try CredentialStore.Migration.run(from: source, key, to: destination, key, replacing: false)
         #expect(copied.accounts == 1)
         let copy = try open(destination)
         #expect(try copy.reset { _, _ in true } == [version])

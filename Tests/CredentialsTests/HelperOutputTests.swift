@@ -8,7 +8,9 @@ import Testing
 
 /// The output of credential helpers.
 @Suite struct HelperOutputTests {
-    private static func read(_ text: String, _ kind: HelperSource.Kind) throws(HelperFault) -> HelperAnswer {
+    private static func read(_ text: String, _ kind: HelperSource.Kind) throws(HelperOutput.Fault)
+        -> HelperOutput.Answer
+    {
         try HelperOutput.read(Array(text.utf8), as: kind)
     }
 
@@ -27,19 +29,19 @@ import Testing
         #expect(try Self.token("abc", .plain) == "abc")
         #expect(try Self.password("user\npass word\n", .plain) == ["user", "pass word"])
         #expect(try Self.password("user\n\n", .plain) == ["user", ""])
-        #expect(throws: HelperFault.manyLines(2)) { try Self.read("a\nb\nc\n", .plain) }
+        #expect(throws: HelperOutput.Fault.manyLines(2)) { try Self.read("a\nb\nc\n", .plain) }
     }
 
     @Test(arguments: ["", "\n"])
     func `nothing is no credential`(text: String) {
-        #expect(throws: HelperFault.nothing) { try Self.read(text, .plain) }
-        #expect(throws: HelperFault.nothing) { try Self.read(text, .git) }
+        #expect(throws: HelperOutput.Fault.nothing) { try Self.read(text, .plain) }
+        #expect(throws: HelperOutput.Fault.nothing) { try Self.read(text, .git) }
     }
 
     @Test(arguments: [HelperSource.Kind.plain, .git])
     func `a carriage return, a NUL and an escape are refused`(kind: HelperSource.Kind) {
         for character in ["\r", "\0", "\u{1B}", "\u{7F}"] {
-            #expect(throws: HelperFault.control) { try Self.read("username=u\(character)\npassword=p\n", kind) }
+            #expect(throws: HelperOutput.Fault.control) { try Self.read("username=u\(character)\npassword=p\n", kind) }
         }
     }
 
@@ -57,33 +59,37 @@ import Testing
         #expect(try Self.token("authtype=Bearer\ncredential=abc\nephemeral=1\n", .git) == "abc")
         #expect(try Self.read("authtype=Bearer\ncredential=abc\nephemeral=1\n", .git).isEphemeral)
         #expect(try Self.password("authtype=basic\ncredential=dTpwOnE=\n", .git) == ["u", "p:q"])
-        #expect(throws: HelperFault.notBasic) { try Self.read("authtype=basic\ncredential=???\n", .git) }
+        #expect(throws: HelperOutput.Fault.notBasic) { try Self.read("authtype=basic\ncredential=???\n", .git) }
         // A user with a carriage return, in base64.
-        #expect(throws: HelperFault.control) { try Self.read("authtype=Basic\ncredential=DTpw\n", .git) }
+        #expect(throws: HelperOutput.Fault.control) { try Self.read("authtype=Basic\ncredential=DTpw\n", .git) }
         #expect(try Self.fields("authtype=Hawk\ncredential=id=\"x\"\n", .git) == [#"Hawk id="x""#])
-        #expect(throws: HelperFault.scheme("Ha wk")) { try Self.read("authtype=Ha wk\ncredential=x\n", .git) }
+        #expect(throws: HelperOutput.Fault.scheme("Ha wk")) { try Self.read("authtype=Ha wk\ncredential=x\n", .git) }
     }
 
     @Test func `of git's lines nothing is used if one is wrong`() {
-        #expect(throws: HelperFault.noEquals) { try Self.read("username=u\npassword=p\nhello\n", .git) }
-        #expect(throws: HelperFault.noEquals) { try Self.read("=u\n", .git) }
-        #expect(throws: HelperFault.nothing) { try Self.read("username=u\n", .git) }
-        #expect(throws: HelperFault.nothing) { try Self.read("quit=1\nusername=u\npassword=p\n", .git) }
+        #expect(throws: HelperOutput.Fault.noEquals) { try Self.read("username=u\npassword=p\nhello\n", .git) }
+        #expect(throws: HelperOutput.Fault.noEquals) { try Self.read("=u\n", .git) }
+        #expect(throws: HelperOutput.Fault.nothing) { try Self.read("username=u\n", .git) }
+        #expect(throws: HelperOutput.Fault.nothing) { try Self.read("quit=1\nusername=u\npassword=p\n", .git) }
         let long = String(repeating: "x", count: 65_536)
-        #expect(throws: HelperFault.longLine) { try Self.read("password=\(long)\n", .git) }
-        #expect(throws: HelperFault.manyLines(256)) {
+        #expect(throws: HelperOutput.Fault.longLine) { try Self.read("password=\(long)\n", .git) }
+        #expect(throws: HelperOutput.Fault.manyLines(256)) {
             try Self.read(String(repeating: "a=b\n", count: 257), .git)
         }
-        #expect(throws: HelperFault.notText) {
+        #expect(throws: HelperOutput.Fault.notText) {
             try HelperOutput.read(Array("username=".utf8) + [0xFF] + Array("\npassword=p\n".utf8), as: .git)
         }
     }
 
     @Test func `docker's object has a user and a secret, which may be empty`() throws {
         #expect(try Self.password(#"{"ServerURL":"h","Username":"u","Secret":"p"}"#, .docker) == ["u", "p"])
-        #expect(throws: HelperFault.nothing) { try Self.read(#"{"ServerURL":"","Username":"","Secret":""}"#, .docker) }
-        #expect(throws: HelperFault.notJSON) { try Self.read("credentials not found in native keychain", .docker) }
-        #expect(throws: HelperFault.control) { try Self.read(#"{"Username":"u","Secret":"a\nb"}"#, .docker) }
+        #expect(throws: HelperOutput.Fault.nothing) {
+            try Self.read(#"{"ServerURL":"","Username":"","Secret":""}"#, .docker)
+        }
+        #expect(throws: HelperOutput.Fault.notJSON) {
+            try Self.read("credentials not found in native keychain", .docker)
+        }
+        #expect(throws: HelperOutput.Fault.control) { try Self.read(#"{"Username":"u","Secret":"a\nb"}"#, .docker) }
     }
 
     /// The value of `Authorization`, if any, and the other fields as `name: value`.
@@ -99,7 +105,7 @@ import Testing
         #expect(answer.continues)
         #expect(answer.notes.map { $0.withBytes { $0.text } } == ["h:1", "h:2"])
         #expect(answer.record.map(\.name) == ["authtype", "credential", "state[]", "state[]"])
-        #expect(throws: HelperFault.manyLines(16)) {
+        #expect(throws: HelperOutput.Fault.manyLines(16)) {
             try Self.read(String(repeating: "state[]=x\n", count: 17) + "username=u\npassword=p\n", .git)
         }
     }
@@ -124,16 +130,16 @@ import Testing
             return
         }
         #expect([token, certificate, key].map { $0.withBytes { $0.text } } == ["abc", "PEM\n", "KEY\n"])
-        #expect(throws: HelperFault.nothing) { try Self.read(head + "{}}", .kubectl) }
-        #expect(throws: HelperFault.nothing) {
+        #expect(throws: HelperOutput.Fault.nothing) { try Self.read(head + "{}}", .kubectl) }
+        #expect(throws: HelperOutput.Fault.nothing) {
             try Self.read(head + #"{"token":"","clientCertificateData":"","clientKeyData":""}}"#, .kubectl)
         }
-        let half = HelperFault.form("an ExecCredential with both certificate and key, or neither")
+        let half = HelperOutput.Fault.form("an ExecCredential with both certificate and key, or neither")
         for members in [#"{"clientCertificateData":"PEM"}"#, #"{"token":"abc","clientKeyData":"KEY"}"#] {
             #expect(throws: half) { try Self.read(head + members + "}", .kubectl) }
         }
-        #expect(throws: HelperFault.control) { try Self.read(head + #"{"token":"a\r"}}"#, .kubectl) }
-        #expect(throws: HelperFault.time) {
+        #expect(throws: HelperOutput.Fault.control) { try Self.read(head + #"{"token":"a\r"}}"#, .kubectl) }
+        #expect(throws: HelperOutput.Fault.time) {
             try Self.read(head + #"{"token":"a","expirationTimestamp":"tomorrow"}}"#, .kubectl)
         }
     }
@@ -141,7 +147,7 @@ import Testing
     @Test(arguments: ["{}", #"{"kind":"Pod","apiVersion":"v1"}"#, #"{"kind":"ExecCredential","apiVersion":"v1"}"#])
     func `an object of another kind is no credential of kubectl`(text: String) {
         #expect(
-            throws: HelperFault.form("an ExecCredential of client.authentication.k8s.io/v1 or v1beta1")
+            throws: HelperOutput.Fault.form("an ExecCredential of client.authentication.k8s.io/v1 or v1beta1")
         ) { try Self.read(text, .kubectl) }
     }
 
@@ -155,11 +161,11 @@ import Testing
         }
         #expect(access == "AK" && secret.withBytes { $0.text } == "s" && token?.withBytes { $0.text } == "t")
         #expect(answer.end == 2_000_000_000_000)
-        #expect(throws: HelperFault.form("the output of a credential process, version 1")) {
+        #expect(throws: HelperOutput.Fault.form("the output of a credential process, version 1")) {
             try Self.read(text.replacing(":1,", with: ":2,"), .aws)
         }
-        #expect(throws: HelperFault.nothing) { try Self.read(#"{"Version":1,"AccessKeyId":"AK"}"#, .aws) }
-        #expect(throws: HelperFault.control) {
+        #expect(throws: HelperOutput.Fault.nothing) { try Self.read(#"{"Version":1,"AccessKeyId":"AK"}"#, .aws) }
+        #expect(throws: HelperOutput.Fault.control) {
             try Self.read(#"{"Version":1,"AccessKeyId":"A\nK","SecretAccessKey":"s"}"#, .aws)
         }
     }
@@ -172,13 +178,15 @@ import Testing
             try Self.read(#"{"headers":{"A":["1"]},"expires":"2033-05-18T03:33:20Z"}"#, .bazel).end == 2_000_000_000_000
         )
         for name in ["Host", "content-length", "Proxy-Authorization", "Transfer-Encoding", "a b", ""] {
-            #expect(throws: HelperFault.field(name)) { try Self.read("{\"headers\":{\"\(name)\":[\"x\"]}}", .bazel) }
+            #expect(throws: HelperOutput.Fault.field(name)) {
+                try Self.read("{\"headers\":{\"\(name)\":[\"x\"]}}", .bazel)
+            }
         }
         for text in ["{}", #"{"headers":{}}"#, #"{"headers":{"A":[]}}"#] {
-            #expect(throws: HelperFault.nothing) { try Self.read(text, .bazel) }
+            #expect(throws: HelperOutput.Fault.nothing) { try Self.read(text, .bazel) }
         }
-        #expect(throws: HelperFault.control) { try Self.read(#"{"headers":{"A":["x\r\ny"]}}"#, .bazel) }
-        #expect(throws: HelperFault.manyLines(16)) {
+        #expect(throws: HelperOutput.Fault.control) { try Self.read(#"{"headers":{"A":["x\r\ny"]}}"#, .bazel) }
+        #expect(throws: HelperOutput.Fault.manyLines(16)) {
             let values = Array(repeating: "\"x\"", count: 17).joined(separator: ",")
             return try Self.read("{\"headers\":{\"A\":[\(values)]}}", .bazel)
         }
@@ -192,15 +200,17 @@ import Testing
         #expect(try Self.read(hello + #"{"Ok":{"kind":"get","token":"x","cache":"never"}}"#, .cargo).isEphemeral)
         let ending = hello + #"{"Ok":{"kind":"get","token":"x","cache":"expires","expiration":2000000000}}"#
         #expect(try Self.read(ending, .cargo).end == 2_000_000_000_000)
-        #expect(throws: HelperFault.time) {
+        #expect(throws: HelperOutput.Fault.time) {
             try Self.read(ending.replacing("2000000000", with: "1e300"), .cargo)
         }
         for kind in ["not-found", "url-not-supported", "operation-not-supported"] {
-            #expect(throws: HelperFault.nothing) { try Self.read(hello + "{\"Err\":{\"kind\":\"\(kind)\"}}", .cargo) }
+            #expect(throws: HelperOutput.Fault.nothing) {
+                try Self.read(hello + "{\"Err\":{\"kind\":\"\(kind)\"}}", .cargo)
+            }
         }
-        #expect(throws: HelperFault.said("no way")) {
+        #expect(throws: HelperOutput.Fault.said("no way")) {
             try Self.read(hello + #"{"Err":{"kind":"other","message":"no\u001bway"}}"#, .cargo)
         }
-        #expect(throws: HelperFault.self) { try Self.read(#"{"Ok":{"kind":"get","token":"x"}}"#, .cargo) }
+        #expect(throws: HelperOutput.Fault.self) { try Self.read(#"{"Ok":{"kind":"get","token":"x"}}"#, .cargo) }
     }
 }

@@ -77,8 +77,8 @@ import Testing
         #expect(learns(outside, of: "ann"))
 
         try bouncer.stop()
-        #expect(throws: CredentialStoreError.self) { try behind.follow(within: 100) }
-        #expect(throws: CredentialStorageError.self) {
+        #expect(throws: CredentialStore.Failure.self) { try behind.follow(within: 100) }
+        #expect(throws: StoredCredentials.Failure.self) {
             try behind.put(credential("nobody"), for: space, asDefault: false)
         }
         #expect(behind.credential(of: "ann", for: space) != nil)
@@ -90,7 +90,7 @@ import Testing
         #expect(learns(outside, of: "carol"))
 
         try server.stop()
-        #expect(throws: CredentialStoreError.self) {
+        #expect(throws: CredentialStore.Failure.self) {
             for _ in 0..<50 { try behind.follow(within: 100) }
         }
         try server.start()

@@ -41,7 +41,7 @@ import Testing
         let first = try StoreFile.open(path)
         try await first.storage.set(credential("alice", "p"), for: space)
         let (right, wrong) = (try StoreFile.key(1), try StoreFile.key(2))
-        #expect(throws: CredentialStoreError.wrongKey(needed: right.id, given: wrong.id)) {
+        #expect(throws: CredentialStore.Failure.wrongKey(needed: right.id, given: wrong.id)) {
             try StoreFile.open(path, wrong)
         }
         let again = try StoreFile.open(path, right)
@@ -61,7 +61,7 @@ import Testing
         let evil = ProtectionSpace(
             origin: Origin(host: "evil", port: 80, protocol: .http), realm: "r", authenticationMethod: .basic)
         for _ in 1...2 { #expect(moved.storage.defaultCredential(for: evil) == nil) }
-        #expect(said.withLock { $0 } == ["\(CredentialStoreError.foreignRow(user: "alice", host: "evil"))"])
+        #expect(said.withLock { $0 } == ["\(CredentialStore.Failure.foreignRow(user: "alice", host: "evil"))"])
         #expect(moved.storage.credentials(for: space).keys.sorted() == ["bob"])
     }
 
@@ -75,13 +75,13 @@ import Testing
         var changes = theirs.storage.changes().makeAsyncIterator()
         try await ours.storage.set(credential("alice", "new"), for: space)
         try theirs.follow(within: 0)
-        #expect(await changes.next() == CredentialChange(.set, space: space, user: "alice"))
+        #expect(await changes.next() == StoredCredentials.Change(.set, space: space, user: "alice"))
         try await ours.storage.remove(user: "bob", for: space)
         try theirs.follow(within: 0)
-        #expect(await changes.next() == CredentialChange(.removed, space: space, user: "bob"))
+        #expect(await changes.next() == StoredCredentials.Change(.removed, space: space, user: "bob"))
         try await ours.storage.setDefault(credential("alice", "new"), for: space)
         try theirs.follow(within: 0)
-        #expect(await changes.next() == CredentialChange(.madeDefault, space: space, user: "alice"))
+        #expect(await changes.next() == StoredCredentials.Change(.madeDefault, space: space, user: "alice"))
         #expect(theirs.storage.defaultCredential(for: space)?.password == Secret("new"))
     }
 
@@ -91,7 +91,7 @@ import Testing
         try await running.storage.set(credential("alice", "p"), for: space)
         try CredentialStore.rewrap(.sqlite, path, from: StoreFile.key(1), to: StoreFile.key(2))
         try await running.storage.set(credential("bob", "p"), for: space)
-        #expect(throws: CredentialStoreError.self) {
+        #expect(throws: CredentialStore.Failure.self) {
             try StoreFile.open(path)
         }
         let restarted = try StoreFile.open(path, StoreFile.key(2))

@@ -52,7 +52,7 @@ import Testing
         let info = try server.newDatabase()
         _ = try server.open(info)
         let (right, wrong) = (try StoreFile.key(1), try StoreFile.key(2))
-        #expect(throws: CredentialStoreError.wrongKey(needed: right.id, given: wrong.id)) {
+        #expect(throws: CredentialStore.Failure.wrongKey(needed: right.id, given: wrong.id)) {
             try server.open(info, wrong)
         }
     }
@@ -153,8 +153,8 @@ import Testing
         for replica in [ours, theirs] { try replica.follow(within: 0) }
         try await ours.storage.set(credential("alice", "p"), for: space)
         try own.stop()
-        #expect(throws: CredentialStoreError.self) { try ours.follow(within: 100) }
-        await #expect(throws: CredentialStorageError.self) {
+        #expect(throws: CredentialStore.Failure.self) { try ours.follow(within: 100) }
+        await #expect(throws: StoredCredentials.Failure.self) {
             try await ours.storage.set(credential("bob", "p"), for: space)
         }
         #expect(ours.storage.credentials(for: space).keys.sorted() == ["alice"])

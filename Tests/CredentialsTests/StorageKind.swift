@@ -65,7 +65,7 @@ extension CredentialStore {
     convenience init(
         sqlite path: String, key: SealingKey, memory: CredentialMemory = CredentialMemory(),
         fingerprintKey: (Secret) -> Void, report: @escaping @Sendable (String) -> Void
-    ) throws(CredentialStoreError) {
+    ) throws(Failure) {
         try self.init(
             try StoreBackend.sqlite.open(path), key: key, memory: memory, fingerprintKey: fingerprintKey, report: report
         )
@@ -74,7 +74,7 @@ extension CredentialStore {
     convenience init(
         postgresql info: String, key: SealingKey, memory: CredentialMemory = CredentialMemory(),
         fingerprintKey: (Secret) -> Void, report: @escaping @Sendable (String) -> Void
-    ) throws(CredentialStoreError) {
+    ) throws(Failure) {
         try self.init(
             try StoreBackend.postgresql.open(info), key: key, memory: memory, fingerprintKey: fingerprintKey,
             report: report)
@@ -83,14 +83,14 @@ extension CredentialStore {
     static func rewrap(
         _ backend: StoreBackend, _ place: String, from former: SealingKey, to new: SealingKey,
         audit: AuditTrail = AuditTrail()
-    ) throws(CredentialStoreError) {
-        try StoreKey.rewrap(try backend.open(place), from: former, to: new, audit: audit)
+    ) throws(Failure) {
+        try Key.rewrap(try backend.open(place), from: former, to: new, audit: audit)
     }
 
     func dataKey() throws -> SealingKey { try #require(storage.dataKey) }
 
     var entries: [StoredCredentials.Entry] { storage.entries }
-    var credentials: [KeptCredential] { storage.all }
+    var credentials: [Entry] { storage.all }
 
     func credential(of user: String, for space: ProtectionSpace) -> Credential? {
         storage.credential(of: user, for: space)
@@ -98,19 +98,19 @@ extension CredentialStore {
 
     func holds(_ user: String, for space: ProtectionSpace) -> Bool { storage.holds(user, for: space) }
     func defaultUser(for space: ProtectionSpace) -> String? { storage.defaultUser(for: space) }
-    func apply(_ edits: [CredentialEdit]) throws(CredentialStorageError) { try storage.apply(edits) }
+    func apply(_ edits: [StoredCredentials.Edit]) throws(StoredCredentials.Failure) { try storage.apply(edits) }
 
     func put(
-        _ batch: [KeptCredential], observedBy observer: some WorkObserver
-    ) throws(CredentialStorageError) { try storage.put(batch, observedBy: observer) }
+        _ batch: [Entry], observedBy observer: some WorkObserver
+    ) throws(StoredCredentials.Failure) { try storage.put(batch, observedBy: observer) }
 
     func put(
         _ credential: Credential, for space: ProtectionSpace, asDefault: Bool
-    ) throws(CredentialStorageError) {
+    ) throws(StoredCredentials.Failure) {
         try storage.apply([.set(credential, for: space, asDefault: asDefault)])
     }
 
-    func remove(user: String, for space: ProtectionSpace) throws(CredentialStorageError) {
+    func remove(user: String, for space: ProtectionSpace) throws(StoredCredentials.Failure) {
         try storage.apply([.remove(user: user, for: space)])
     }
 }

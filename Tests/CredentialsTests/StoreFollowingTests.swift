@@ -68,7 +68,7 @@ import Testing
         let path = try StoreFile.temporary()
         let (ours, theirs) = (try StoreFile.open(path), try StoreFile.open(path))
         let users = (0..<3000).map { "user \($0)" }
-        func edits(_ password: String, default chosen: String) -> [CredentialEdit] {
+        func edits(_ password: String, default chosen: String) -> [StoredCredentials.Edit] {
             users.map { user in
                 .set(
                     Credential(name: "any", user: user, password: Secret(password), persistence: .permanent),
@@ -83,9 +83,9 @@ import Testing
         var told = theirs.storage.changes().makeAsyncIterator()
         try theirs.follow(within: 0)
         // The new default first; and what was removed and set again was never away.
-        var changes: [CredentialChange] = []
+        var changes: [StoredCredentials.Change] = []
         while changes.count < 3000, let change = await told.next() { changes.append(change) }
-        #expect(changes.first == CredentialChange(.madeDefault, space: space, user: users[2999]))
+        #expect(changes.first == StoredCredentials.Change(.madeDefault, space: space, user: users[2999]))
         #expect(changes.filter { $0.kind == .removed }.map(\.user) == [users[8]])
         #expect(theirs.defaultUser(for: space) == users[2999])
         #expect(theirs.storage.version(of: users[8], for: space) == nil)
@@ -140,7 +140,7 @@ import Testing
         try store.follow(within: 0)
         #expect(store.storage.defaultCredential(for: space)?.user == "bob")
         try writeOver(path, old)
-        #expect(throws: CredentialStorageError.self) { try set("carol", "lost", in: store) }
+        #expect(throws: StoredCredentials.Failure.self) { try set("carol", "lost", in: store) }
         #expect(try store.follow(within: 0))
         #expect(store.storage.defaultCredential(for: space)?.password == Secret("old"))
         try set("carol", "kept", in: store)
@@ -158,7 +158,7 @@ import Testing
         try set("alice", "new", in: store)
         for count in [0, 50, 4096, old.count - 1] {
             try writeOver(path, old.prefix(count))
-            #expect(throws: CredentialStoreError.self, "\(count)") { try store.follow(within: 0) }
+            #expect(throws: CredentialStore.Failure.self, "\(count)") { try store.follow(within: 0) }
             #expect(store.storage.defaultCredential(for: space)?.password == Secret("new"))
         }
         try writeOver(path, old)
@@ -193,7 +193,7 @@ import Testing
         let other = try StoreFile.temporary()
         _ = try StoreFile.open(other, StoreFile.key(2))
         try writeOver(path, Data(contentsOf: URL(filePath: other)))
-        #expect(throws: CredentialStoreError.self) { try ours.follow(within: 0) }
+        #expect(throws: CredentialStore.Failure.self) { try ours.follow(within: 0) }
         #expect(ours.storage.defaultCredential(for: space)?.password == Secret("alien"))
     }
 
@@ -204,8 +204,8 @@ import Testing
         StoreJournalProbe.learned(
             ProtectionSpaces.LearnedSpace(space: space, extents: [.origin], accepted: []), in: ours)
         #expect(Wait.until { ours.writer.isHeldUp })
-        #expect(throws: CredentialStoreError.self) { try ours.follow(within: 0) }
-        #expect(throws: CredentialStorageError.self) { try set("alice", "p", in: ours) }
+        #expect(throws: CredentialStore.Failure.self) { try ours.follow(within: 0) }
+        #expect(throws: StoredCredentials.Failure.self) { try set("alice", "p", in: ours) }
         rename(path + ".away", path)
         #expect(
             try Wait.until {

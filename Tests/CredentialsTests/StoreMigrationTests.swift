@@ -50,16 +50,16 @@ struct StoreMigrationTests {
         try database.write { connection, revision throws(DatabaseError) in
             try AccountTables.put(row, on: LearnedTables.today, at: revision, connection)
             try connection.rows(
-                "INSERT INTO attache_refusals (\(StoreMigration.Table.refusals.columns)) VALUES "
+                "INSERT INTO attache_refusals (\(CredentialStore.Migration.Table.refusals.columns)) VALUES "
                     + "('h', 1, 'http', 0, '', 'basic', 'n', $1, 1, 2, 3)", [.bytes([0, 255])])
             try connection.rows(
-                "INSERT INTO attache_spaces (\(StoreMigration.Table.spaces.columns), revision) VALUES "
+                "INSERT INTO attache_spaces (\(CredentialStore.Migration.Table.spaces.columns), revision) VALUES "
                     + "('h', 1, 'http', 0, '', 'basic', $1, $1, 7, $2)", [.bytes([0, 1, 255]), .integer(revision)])
             try connection.rows(
-                "INSERT INTO attache_tokens (\(StoreMigration.Table.tokens.columns), revision) VALUES ('n', $1, $1, 5, 4, 3, $2)",
+                "INSERT INTO attache_tokens (\(CredentialStore.Migration.Table.tokens.columns), revision) VALUES ('n', $1, $1, 5, 4, 3, $2)",
                 [.bytes([0, 255]), .integer(revision)])
             try connection.rows(
-                "INSERT INTO attache_refresh_tokens (\(StoreMigration.Table.refreshTokens.columns)) VALUES ('n', $1, $1, 3, 9)",
+                "INSERT INTO attache_refresh_tokens (\(CredentialStore.Migration.Table.refreshTokens.columns)) VALUES ('n', $1, $1, 3, 9)",
                 [.bytes([0, 255])])
         }
         return database
@@ -77,15 +77,15 @@ struct StoreMigrationTests {
         let (ours, theirs) = (try StoreFile.key(1), try StoreFile.key(2))
         let source = try filled(from, ours)
         let destination = try to.make()
-        let copied = try StoreMigration.run(from: source, ours, to: destination, theirs, replacing: false)
-        #expect(copied == StoreMigration(credentials: 2, accounts: 1, spaces: 1, tokens: 1))
+        let copied = try CredentialStore.Migration.run(from: source, ours, to: destination, theirs, replacing: false)
+        #expect(copied == CredentialStore.Migration(credentials: 2, accounts: 1, spaces: 1, tokens: 1))
         let (before, after) = (try open(source, ours), try open(destination, theirs))
         #expect(answers(after) == answers(before))
         #expect(after.storage.defaultCredential(for: Self.space)?.user == "ann")
         // The account is that of the value that was accepted.
         let version = try #require(after.credential(of: "ann", for: Self.space)).version
         #expect(after.accounts.hasAccepted(version, at: "http://host:80"))
-        #expect(throws: CredentialStoreError.wrongKey(needed: theirs.id, given: ours.id)) {
+        #expect(throws: CredentialStore.Failure.wrongKey(needed: theirs.id, given: ours.id)) {
             try open(destination, ours)
         }
     }
@@ -96,11 +96,11 @@ struct StoreMigrationTests {
         let source = try filled(.sqlite, ours)
         let destination = try kind.make()
         try open(destination, theirs).put(credential("eve", "x"), for: Self.space, asDefault: true)
-        #expect(throws: CredentialStoreError.notEmpty(credentials: 1)) {
-            try StoreMigration.run(from: source, ours, to: destination, theirs, replacing: false)
+        #expect(throws: CredentialStore.Failure.notEmpty(credentials: 1)) {
+            try CredentialStore.Migration.run(from: source, ours, to: destination, theirs, replacing: false)
         }
         #expect(answers(try open(destination, theirs)).count == 1)
-        _ = try StoreMigration.run(from: source, ours, to: destination, theirs, replacing: true)
+        _ = try CredentialStore.Migration.run(from: source, ours, to: destination, theirs, replacing: true)
         #expect(answers(try open(destination, theirs)) == answers(try open(source, ours)))
     }
 
@@ -111,12 +111,12 @@ struct StoreMigrationTests {
         let destination = try kind.make()
         try open(destination, theirs).put(credential("eve", "x"), for: Self.space, asDefault: true)
         let before = answers(try open(destination, theirs))
-        #expect(throws: CredentialStoreError.database(.stopped)) {
-            try StoreMigration.run(
+        #expect(throws: CredentialStore.Failure.database(.stopped)) {
+            try CredentialStore.Migration.run(
                 from: source, ours, to: destination, theirs, replacing: true, observedBy: StoppedBefore(item: item))
         }
         #expect(answers(try open(destination, theirs)) == before)
-        _ = try StoreMigration.run(from: source, ours, to: destination, theirs, replacing: true)
+        _ = try CredentialStore.Migration.run(from: source, ours, to: destination, theirs, replacing: true)
         #expect(answers(try open(destination, theirs)) == answers(try open(source, ours)))
     }
 
@@ -125,8 +125,8 @@ struct StoreMigrationTests {
         let key = try StoreFile.key(1)
         let database = try kind.make()
         let store = try open(database, key)
-        let batch = ["ann", "bob"].map { KeptCredential(credential($0, "x"), for: Self.space, isDefault: false) }
-        #expect(throws: CredentialStorageError.stopped) {
+        let batch = ["ann", "bob"].map { CredentialStore.Entry(credential($0, "x"), for: Self.space, isDefault: false) }
+        #expect(throws: StoredCredentials.Failure.stopped) {
             try store.put(batch, observedBy: StoppedBefore(item: item))
         }
         #expect(store.entries.isEmpty)
@@ -139,17 +139,19 @@ struct StoreMigrationTests {
         let (ours, theirs) = (try StoreFile.key(1), try StoreFile.key(2))
         let source = try filled(.sqlite, ours)
         let destination = try Kind.sqlite.make()
-        #expect(throws: CredentialStoreError.wrongKey(needed: ours.id, given: theirs.id)) {
-            try StoreMigration.run(from: source, theirs, to: destination, theirs, replacing: false)
+        #expect(throws: CredentialStore.Failure.wrongKey(needed: ours.id, given: theirs.id)) {
+            try CredentialStore.Migration.run(from: source, theirs, to: destination, theirs, replacing: false)
         }
         try source.write { connection, _ throws(DatabaseError) in
             _ = try connection.rows("UPDATE attache_credentials SET host = 'elsewhere' WHERE \"user\" = 'ann'")
         }
-        #expect(throws: CredentialStoreError.foreignRow(user: "ann", host: "elsewhere")) {
-            try StoreMigration.run(from: source, ours, to: destination, theirs, replacing: false)
+        #expect(throws: CredentialStore.Failure.foreignRow(user: "ann", host: "elsewhere")) {
+            try CredentialStore.Migration.run(from: source, ours, to: destination, theirs, replacing: false)
         }
         #expect(
-            try destination.read { connection throws(DatabaseError) in try StoreMigration.Contents(connection) }.isEmpty
+            try destination.read { connection throws(DatabaseError) in
+                try CredentialStore.Migration.Contents(connection)
+            }.isEmpty
         )
     }
 
@@ -159,8 +161,8 @@ struct StoreMigrationTests {
         let names = try Kind.sqlite.make().read { connection throws(DatabaseError) in
             try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'attache%'")
         }.compactMap { $0.first?.text }
-        #expect(Set(names).subtracting(own) == Set(StoreMigration.Table.allCases.map(\.rawValue)))
-        for table in StoreMigration.Table.allCases {
+        #expect(Set(names).subtracting(own) == Set(CredentialStore.Migration.Table.allCases.map(\.rawValue)))
+        for table in CredentialStore.Migration.Table.allCases {
             let columns = try Kind.sqlite.make().read { connection throws(DatabaseError) in
                 try connection.rows("SELECT name FROM pragma_table_info('\(table.rawValue)')")
             }.compactMap { $0.first?.text }
@@ -209,11 +211,11 @@ struct StoreMigrationTests {
             }
         }
         // An earlier program with the right key still can open it.
-        #expect(throws: CredentialStoreError.wrongKey(needed: right.id, given: wrong.id)) {
+        #expect(throws: CredentialStore.Failure.wrongKey(needed: right.id, given: wrong.id)) {
             try open(try reopened(), wrong)
         }
-        #expect(throws: CredentialStoreError.wrongKey(needed: right.id, given: wrong.id)) {
-            try StoreMigration.run(
+        #expect(throws: CredentialStore.Failure.wrongKey(needed: right.id, given: wrong.id)) {
+            try CredentialStore.Migration.run(
                 from: try reopened(), wrong, to: try Kind.sqlite.make(), right, replacing: false)
         }
         #expect(try version() == 1)
@@ -225,7 +227,7 @@ struct StoreMigrationTests {
         #expect(store.accounts.hold(on: refused, at: "http://host:80", now: SystemClock.wallTime) != nil)
         try store.put(credential("bob", "two"), for: Self.space, asDefault: true)
         #expect(try open(try reopened(), key).entries.count == 2)
-        let copied = try StoreMigration.run(
+        let copied = try CredentialStore.Migration.run(
             from: try reopened(), right, to: try Kind.sqlite.make(), wrong, replacing: false)
         #expect(copied.credentials == 2)
     }

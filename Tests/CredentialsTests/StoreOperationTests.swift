@@ -47,7 +47,7 @@ struct StoreOperationTests {
         }
 
         /// The operation as edits; empty if it makes none.
-        var edits: [CredentialEdit] {
+        var edits: [StoredCredentials.Edit] {
             let spaces = StoreOperationTests.spaces
             switch self {
             case .set(let user, let password, let space, let isDefault):
@@ -154,7 +154,7 @@ struct StoreOperationTests {
         }.sorted()
     }
 
-    private static func apply(_ edits: [CredentialEdit], to storage: StoredCredentials) async throws {
+    private static func apply(_ edits: [StoredCredentials.Edit], to storage: StoredCredentials) async throws {
         for edit in edits {
             switch edit {
             case .set(let credential, let space, let asDefault):

@@ -11,8 +11,8 @@ import Testing
 /// The places of a store and its key, and the behaviour when they are missing.
 @Suite struct StorePlaceTests {
     private func open(
-        _ place: CredentialStorePlace, _ environment: [String: String] = [:]
-    ) throws(CredentialStoreError) -> CredentialStore {
+        _ place: CredentialStore.Place, _ environment: [String: String] = [:]
+    ) throws(CredentialStore.Failure) -> CredentialStore {
         try place.open(environment: environment, fingerprintKey: { _ in }, report: { _ in })
     }
 
@@ -20,7 +20,7 @@ import Testing
         let path = try StoreFile.temporary()
         let key = path.replacing("credentials.db", with: "credentials.key")
         let said = Mutex<[String]>([])
-        let place = CredentialStorePlace(file: path, key: nil)
+        let place = CredentialStore.Place(file: path, key: nil)
         for _ in 1...2 {
             _ = try place.open(
                 environment: [:], fingerprintKey: { _ in }, report: { text in said.withLock { $0.append(text) } })
@@ -34,10 +34,10 @@ import Testing
     @Test func `a store whose key is gone gets no new one`() throws {
         let path = try StoreFile.temporary()
         let key = path.replacing("credentials.db", with: "credentials.key")
-        let place = CredentialStorePlace(file: path, key: nil)
+        let place = CredentialStore.Place(file: path, key: nil)
         _ = try open(place)
         try FileManager.default.removeItem(atPath: key)
-        #expect(throws: CredentialStoreError.missingKey(path: key)) { try open(place) }
+        #expect(throws: CredentialStore.Failure.missingKey(path: key)) { try open(place) }
         #expect(!FileManager.default.fileExists(atPath: key))
     }
 
@@ -45,22 +45,22 @@ import Testing
     func `a key that others may read is refused`(mode: Int) throws {
         let path = try StoreFile.temporary()
         let key = path.replacing("credentials.db", with: "credentials.key")
-        let place = CredentialStorePlace(file: path, key: nil)
+        let place = CredentialStore.Place(file: path, key: nil)
         _ = try open(place)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: key)
-        #expect(throws: CredentialStoreError.exposedKey(path: key)) { try open(place) }
+        #expect(throws: CredentialStore.Failure.exposedKey(path: key)) { try open(place) }
         // One that an operator has mounted may belong to a group.
-        let named = CredentialStorePlace(file: path, key: .file(key))
+        let named = CredentialStore.Place(file: path, key: .file(key))
         if mode == 0o640 {
             _ = try open(named)
         } else {
-            #expect(throws: CredentialStoreError.exposedKey(path: key)) { try open(named) }
+            #expect(throws: CredentialStore.Failure.exposedKey(path: key)) { try open(named) }
         }
     }
 
     @Test func `a key is 64 hexadecimal digits or 44 characters of base64`() throws {
         let path = try StoreFile.temporary()
-        let place = CredentialStorePlace(file: path, key: .environment("KEY"))
+        let place = CredentialStore.Place(file: path, key: .environment("KEY"))
         let hex = String(repeating: "5a", count: 32)
         let base64 = Data(repeating: 0x5A, count: 32).base64EncodedString()
         for text in [hex, base64] { _ = try open(place, ["KEY": text]) }
@@ -72,9 +72,9 @@ import Testing
     @Test func `a follower says once that the store is away, and once that it is back`() {
         let isAway = Mutex(false)
         let said = Mutex<[String]>([])
-        let follower = StoreFollower(
+        let follower = CredentialStore.Follower(
             report: { text in said.withLock { $0.append(text) } },
-            follow: { () throws(CredentialStoreError) in
+            follow: { () throws(CredentialStore.Failure) in
                 if isAway.withLock({ $0 }) { throw .database(.unavailable("no route to host")) }
             })
         for away in [false, true, true, false, false, true] {

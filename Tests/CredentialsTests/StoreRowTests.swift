@@ -68,7 +68,7 @@ struct StoreRowTests {
     ]
 
     private static func insertion(_ columns: String) -> String {
-        "INSERT INTO attache_credentials (\(StoreMigration.Table.credentials.columns), revision) VALUES (\(columns), 'password', $2)"
+        "INSERT INTO attache_credentials (\(CredentialStore.Migration.Table.credentials.columns), revision) VALUES (\(columns), 'password', $2)"
     }
 
     @Test(arguments: StoreMigrationTests.Kind.allCases)
@@ -112,9 +112,10 @@ struct StoreRowTests {
             _ = try connection.rows(Self.insertion(Self.unreadable[1].columns), [.bytes([1]), .integer(revision)])
         }
         #expect(
-            throws: CredentialStoreError.unreadableRow(user: "eve", host: "odd", cause: Self.unreadable[1].description)
+            throws: CredentialStore.Failure.unreadableRow(
+                user: "eve", host: "odd", cause: Self.unreadable[1].description)
         ) {
-            try StoreMigration.run(from: source, key, to: destination, key, replacing: false)
+            try CredentialStore.Migration.run(from: source, key, to: destination, key, replacing: false)
         }
     }
 
@@ -213,12 +214,12 @@ struct StoreRowTests {
         let path = try StoreFile.temporary()
         _ = try StoreFile.open(path)
         try SQLiteDatabase(path: path).rows("PRAGMA user_version = \(Int32(clamping: version))")
-        #expect(throws: CredentialStoreError.self) { try StoreFile.open(path) }
+        #expect(throws: CredentialStore.Failure.self) { try StoreFile.open(path) }
         let info = try PostgreSQLServer.shared.newDatabase()
         _ = try PostgreSQLServer.shared.open(info)
         try PostgreSQLConnection(info).rows(
             "UPDATE attache_schema SET version = $1", [.integer(Int64(Int32(clamping: version)))])
-        #expect(throws: CredentialStoreError.self) { try PostgreSQLServer.shared.open(info) }
+        #expect(throws: CredentialStore.Failure.self) { try PostgreSQLServer.shared.open(info) }
     }
 
     /// A row of an earlier version, which kept the host as the user had spelled it.

@@ -17,7 +17,7 @@ import Testing
             realm: "realm \(number % 50)", authenticationMethod: .basic)
     }
 
-    private func edits() -> [CredentialEdit] {
+    private func edits() -> [StoredCredentials.Edit] {
         (0..<count).map { number in
             let user = "user-\(number)"
             return .set(

@@ -86,19 +86,19 @@ import Testing
         let storage = try kind.make()
         for (credential, own, _) in try Self.samples() {
             for (_, other, _) in try Self.samples() where other != own {
-                await #expect(throws: CredentialStorageError.unkept(credential: credential.version.name)) {
+                await #expect(throws: StoredCredentials.Failure.unkept(credential: credential.version.name)) {
                     try await storage.set(credential, for: other)
                 }
             }
         }
         let nameless = Credential(name: "elsewhere", token: Secret("t"))
-        await #expect(throws: CredentialStorageError.unkept(credential: "elsewhere")) {
+        await #expect(throws: StoredCredentials.Failure.unkept(credential: "elsewhere")) {
             try await storage.set(nameless, for: Self.space(.bearer))
         }
     }
 
     @Test func `an export holds every kind`() throws {
-        let kept = try Self.samples().map { KeptCredential($0.0, for: $0.1, isDefault: true) }
+        let kept = try Self.samples().map { CredentialStore.Entry($0.0, for: $0.1, isDefault: true) }
         let text = try SealedCredentials.write(kept, sealedWith: StoreFile.key(1))
         #expect(!text.contains("PRIVATE") && !text.contains("t.o.k"))
         let read = try SealedCredentials.read(Array(text.utf8).span, openedWith: StoreFile.key(1))

@@ -242,7 +242,7 @@ struct KerberosLibraryTests {
                 try TicketCache.acquire("alice@ATTACHE.TEST", keytab: place.keytab)
             )
             let now = WallTime(seconds: Int(Date().timeIntervalSince1970))
-            var held = CachedTickets()
+            var held = KerberosTickets.Cache()
             held.replace(with: old, [service: try old.ticket(for: service)], at: now)
             #expect(held.supply(for: service, at: now)?.cache === old)
             // The KDC went away before it gave the service's.

@@ -12,7 +12,7 @@ extension OperatorAnswer {
         /// The named credential cannot be used.
         case unusable(CredentialError)
         case unfit(String)
-        case notStored(CredentialStorageError)
+        case notStored(StoredCredentials.Failure)
 
         public var description: String {
             switch self {
@@ -92,7 +92,7 @@ extension ChallengeState {
         guard let standing = standingAnswers(on: today).first(where: { $0.id == id }) else { throw .unknown(id) }
         if case .trust(let pin, _) = standing.word {
             let space = standing.space.ofExceptions
-            do throws(CredentialStorageError) { try await storage.remove(user: "\(pin)", for: space) } catch {
+            do throws(StoredCredentials.Failure) { try await storage.remove(user: "\(pin)", for: space) } catch {
                 throw .notStored(error)
             }
             audit.note(AuditEvent(.trustRemoved, by: actor, space, credential: space.credentialName(of: "\(pin)")))
@@ -144,7 +144,7 @@ extension ChallengeState {
         let credential = Credential(
             name: space.credentialName(of: "\(pin)"), trust: TrustException(pin: pin, until: until),
             persistence: .permanent)
-        do throws(CredentialStorageError) { try await storage.set(credential, for: space) } catch {
+        do throws(StoredCredentials.Failure) { try await storage.set(credential, for: space) } catch {
             throw .notStored(error)
         }
         noteException()

@@ -96,8 +96,8 @@ public final class ChallengeState: Sendable {
     /// - Returns: the reason why it is not stored; nil if it is.
     private func store(
         _ credential: Credential, for space: ProtectionSpace, of client: ClientIdentity
-    ) async -> CredentialStorageError? {
-        do throws(CredentialStorageError) {
+    ) async -> StoredCredentials.Failure? {
+        do throws(StoredCredentials.Failure) {
             if let user = credential.user, let known = storage.credentials(for: space)[ExactText(user)],
                 known.password == credential.password
             {

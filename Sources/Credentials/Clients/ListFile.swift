@@ -7,7 +7,7 @@ import Synchronization
 final class ListFile<Content: Sendable>: Sendable {
     private struct State {
         var text: [UInt8] = []
-        var problems: [UsersFileProblem] = []
+        var problems: [UsersFile.Problem] = []
         var content: Content
     }
 
@@ -30,11 +30,11 @@ final class ListFile<Content: Sendable>: Sendable {
     /// - Parameters:
     ///   - parse: makes the content of the lines; called only where the file has changed.
     ///   - adopt: called when the content is in place, before `version` is another one.
-    func refresh(_ parse: (inout ListLines) -> Content, adopt: () -> Void = {}) -> [UsersFileProblem] {
+    func refresh(_ parse: (inout ListLines) -> Content, adopt: () -> Void = {}) -> [UsersFile.Problem] {
         let text: [UInt8]
         do throws(FileError) {
             text = try SmallFile.read(path, limit: 4 * 1024 * 1024)
-        } catch { return [UsersFileProblem(path: path, line: nil, reason: .unreadable(error))] }
+        } catch { return [UsersFile.Problem(path: path, line: nil, reason: .unreadable(error))] }
         if let known = state.withLock({ $0.text == text ? $0.problems : nil }) { return known }
         var lines = ListLines(path: path, text: text)
         let content = parse(&lines)
@@ -57,7 +57,7 @@ final class ListFile<Content: Sendable>: Sendable {
 struct ListLines {
     let path: String
     fileprivate let text: [UInt8]
-    fileprivate(set) var problems: [UsersFileProblem] = []
+    fileprivate(set) var problems: [UsersFile.Problem] = []
 
     fileprivate init(path: String, text: [UInt8]) {
         self.path = path
@@ -68,9 +68,9 @@ struct ListLines {
     /// become a part of it, and the line would match nothing.
     ///
     /// - Parameter read: returns the problem of the line, or nil.
-    mutating func scan(_ read: (Substring) -> UsersFileProblem.Reason?) {
+    mutating func scan(_ read: (Substring) -> UsersFile.Problem.Reason?) {
         for (index, bytes) in text.split(separator: .lineFeed, omittingEmptySubsequences: false).enumerated() {
-            let reason: UsersFileProblem.Reason?
+            let reason: UsersFile.Problem.Reason?
             if let text = String(validating: bytes, as: UTF8.self) {
                 var line = text[...]
                 while line.last?.isListBlank == true { line.removeLast() }
@@ -78,13 +78,13 @@ struct ListLines {
             } else {
                 reason = .notText
             }
-            if let reason { problems.append(UsersFileProblem(path: path, line: index + 1, reason: reason)) }
+            if let reason { problems.append(UsersFile.Problem(path: path, line: index + 1, reason: reason)) }
         }
     }
 
     /// Records a problem with the whole file.
-    mutating func note(_ reason: UsersFileProblem.Reason) {
-        problems.append(UsersFileProblem(path: path, line: nil, reason: reason))
+    mutating func note(_ reason: UsersFile.Problem.Reason) {
+        problems.append(UsersFile.Problem(path: path, line: nil, reason: reason))
     }
 }
 

@@ -17,7 +17,7 @@ public struct NonceKey: Sendable {
 
     /// Reads the key. Blocks.
     /// - Returns: the key derived from it for nonces.
-    public func read() throws(NonceKeyError) -> Secret {
+    public func read() throws(Failure) -> Secret {
         // With the key one can make nonces, which is harmless, but the key may have other uses.
         if case .file(let path) = source, SmallFile.permissions(of: path, among: 0o007) != 0 {
             throw .exposed(path: path)
@@ -31,19 +31,21 @@ public struct NonceKey: Sendable {
     }
 }
 
-/// The reason why there is no key for nonces.
-public enum NonceKeyError: Error, Sendable, Hashable, CustomStringConvertible {
-    case exposed(path: String)
-    case unreadable(CredentialError)
-    case unusable(String)
+extension NonceKey {
+    /// The reason why there is no key for nonces.
+    public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
+        case exposed(path: String)
+        case unreadable(CredentialError)
+        case unusable(String)
 
-    public var description: String {
-        switch self {
-        case .exposed(let path): "others can read the nonce-key; run: chmod 600 \(path)"
-        case .unreadable(let error): "\(error)"
-        case .unusable(let source):
-            "nonce-key needs 32 bytes, as 64 hexadecimal digits or 44 characters of base64, but \(source) has none; "
-                + "make one with: openssl rand -base64 32"
+        public var description: String {
+            switch self {
+            case .exposed(let path): "others can read the nonce-key; run: chmod 600 \(path)"
+            case .unreadable(let error): "\(error)"
+            case .unusable(let source):
+                "nonce-key needs 32 bytes, as 64 hexadecimal digits or 44 characters of base64, but \(source) has none; "
+                    + "make one with: openssl rand -base64 32"
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ public final class TokensFile: Sendable {
 
     /// Reads the file and applies the changes. An invalid line is a problem of that line only. If the file cannot be
     /// read, the former content stays valid. Blocks: do not call it on a loop.
-    public func refresh() -> [UsersFileProblem] {
+    public func refresh() -> [UsersFile.Problem] {
         file.refresh { lines in
             var entries: [UInt128: Entry] = [:]
             lines.scan { line in

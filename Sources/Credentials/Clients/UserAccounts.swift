@@ -84,7 +84,7 @@ extension UserAccounts {
         /// A line of htdigest or `attache password --digest`: the digest over user, realm and password (RFC 7616 section
         /// 3.4.2), which is all that Digest needs.
         case digest(String, realm: String, DigestAlgorithm, key: MessageDigest.Value)
-        case refused(UsersFileProblem.Reason)
+        case refused(UsersFile.Problem.Reason)
 
         init(_ line: Substring) {
             guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
@@ -127,7 +127,7 @@ extension UserAccounts {
             }
         }
 
-        private static func reason(against hash: String) -> UsersFileProblem.Reason? {
+        private static func reason(against hash: String) -> UsersFile.Problem.Reason? {
             if hash.hasPrefix("$1$") { return .weak("MD5") }
             if hash.hasPrefix("{SHA}") { return .weak("unsalted SHA-1") }
             if PasswordHash.isSupported(hash) { return PasswordHash.isAffordable(hash) ? nil : .costly }

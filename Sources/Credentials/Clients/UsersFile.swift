@@ -25,7 +25,7 @@ public final class UsersFile: Sendable {
 
     /// Reads the file and applies the changes. An invalid line is a problem of that line only. If the file cannot be
     /// read, the former content stays valid. Blocks: do not call it on a loop.
-    public func refresh() -> [UsersFileProblem] {
+    public func refresh() -> [Problem] {
         file.refresh { lines in
             let accounts = UserAccounts(&lines, realm: realm, code: file.code)
             if offersDigest { noteUnusable(accounts.accounts, in: &lines) }
@@ -132,67 +132,69 @@ public final class UsersFile: Sendable {
     }
 }
 
-/// A problem of a users or tokens file, or of one of its lines. It contains no hash.
-public struct UsersFileProblem: Error, Sendable, Hashable, CustomStringConvertible {
-    enum Reason: Sendable, Hashable {
-        case unreadable(FileError)
-        case notText
-        case noUser
-        case blank
-        case duplicate
-        case noDigest
-        case otherRealm(String)
-        case unknownMethod
-        case weak(String)
-        case costly
-        case noToken
-        case duplicateToken
-        /// These users cannot use Digest.
-        case withoutDigest([String], realm: String)
-        /// These users cannot use Digest with a client that takes the first offered algorithm.
-        case withoutSHA256([String], realm: String)
-    }
-
-    public let path: String
-    /// The line number, from 1; nil for a problem of the file.
-    public let line: Int?
-    let reason: Reason
-
-    public var description: String {
-        "\(path)\(line.map { ":\($0)" } ?? ""): \(text)"
-    }
-
-    private var text: String {
-        switch reason {
-        case .unreadable(.system(let errno)): "cannot read the file: \(IOError.sentence(for: errno))"
-        case .unreadable(.tooLarge): "the file is too large"
-        case .notText: "the line is not UTF-8 text"
-        case .noUser: "expected a user name, a colon and a password hash"
-        case .blank: "there is a blank before or after the user's name, or before the hash: remove it"
-        case .duplicate: "duplicate user; the earlier line is used"
-        case .noDigest: "expected a user name, a realm and 32 or 64 hexadecimal digits, with colons between them"
-        case .otherRealm(let realm): "the line is for another realm than \"\(realm)\", and is ignored"
-        case .unknownMethod: "unknown kind of password hash"
-        case .weak(let method):
-            "\(method) is too weak a password hash: make a line with `attache password` or `htpasswd -B`"
-        case .costly:
-            "the password hash takes too long to check: at most 1,000,000 rounds of SHA-crypt, a cost of 14 of bcrypt, and "
-                + "128 MiB of yescrypt or scrypt"
-        case .noToken: "expected a user name, a colon and the token's SHA-256 as 64 hexadecimal digits"
-        case .duplicateToken: "duplicate token; the earlier line is used"
-        case .withoutDigest(let users, let realm):
-            "these users can log in by Basic only, because they have no Digest line for the realm \"\(realm)\": \(Self.list(users)); "
-                + "`attache password --digest` makes one"
-        case .withoutSHA256(let users, let realm):
-            "with an MD5 line for the realm \"\(realm)\" and none of SHA-256, clients that take the first offer "
-                + "cannot log in: \(Self.list(users)); `attache password --digest` makes both"
+extension UsersFile {
+    /// A problem of a users or tokens file, or of one of its lines. It contains no hash.
+    public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
+        enum Reason: Sendable, Hashable {
+            case unreadable(FileError)
+            case notText
+            case noUser
+            case blank
+            case duplicate
+            case noDigest
+            case otherRealm(String)
+            case unknownMethod
+            case weak(String)
+            case costly
+            case noToken
+            case duplicateToken
+            /// These users cannot use Digest.
+            case withoutDigest([String], realm: String)
+            /// These users cannot use Digest with a client that takes the first offered algorithm.
+            case withoutSHA256([String], realm: String)
         }
-    }
 
-    private static let listed = 5
+        public let path: String
+        /// The line number, from 1; nil for a problem of the file.
+        public let line: Int?
+        let reason: Reason
 
-    private static func list(_ users: [String]) -> String {
-        let rest = users.count - listed
-        return users.prefix(listed).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+        public var description: String {
+            "\(path)\(line.map { ":\($0)" } ?? ""): \(text)"
+        }
+
+        private var text: String {
+            switch reason {
+            case .unreadable(.system(let errno)): "cannot read the file: \(IOError.sentence(for: errno))"
+            case .unreadable(.tooLarge): "the file is too large"
+            case .notText: "the line is not UTF-8 text"
+            case .noUser: "expected a user name, a colon and a password hash"
+            case .blank: "there is a blank before or after the user's name, or before the hash: remove it"
+            case .duplicate: "duplicate user; the earlier line is used"
+            case .noDigest: "expected a user name, a realm and 32 or 64 hexadecimal digits, with colons between them"
+            case .otherRealm(let realm): "the line is for another realm than \"\(realm)\", and is ignored"
+            case .unknownMethod: "unknown kind of password hash"
+            case .weak(let method):
+                "\(method) is too weak a password hash: make a line with `attache password` or `htpasswd -B`"
+            case .costly:
+                "the password hash takes too long to check: at most 1,000,000 rounds of SHA-crypt, a cost of 14 of bcrypt, and "
+                    + "128 MiB of yescrypt or scrypt"
+            case .noToken: "expected a user name, a colon and the token's SHA-256 as 64 hexadecimal digits"
+            case .duplicateToken: "duplicate token; the earlier line is used"
+            case .withoutDigest(let users, let realm):
+                "these users can log in by Basic only, because they have no Digest line for the realm \"\(realm)\": \(Self.list(users)); "
+                    + "`attache password --digest` makes one"
+            case .withoutSHA256(let users, let realm):
+                "with an MD5 line for the realm \"\(realm)\" and none of SHA-256, clients that take the first offer "
+                    + "cannot log in: \(Self.list(users)); `attache password --digest` makes both"
+            }
+        }
+
+        private static let listed = 5
+
+        private static func list(_ users: [String]) -> String {
+            let rest = users.count - listed
+            return users.prefix(listed).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+        }
     }
 }

@@ -414,8 +414,8 @@ extension ConfiguredCredentials {
         let place = place(of: entry, for: origin, path)
         helpers.report(verdict, on: version, place, own) { [reader] answer in
             let input =
-                GitQuestion.action(action, of: helper.command)
-                + GitQuestion.report(
+                HelperQuestion.Git.action(action, of: helper.command)
+                + HelperQuestion.Git.report(
                     origin, entry.commands.asksForPath ? path : nil, user: answer.user, answer.record)
             _ = try? reader.runner.output(of: helper.command, action, input: input, for: entry.name)
         }
@@ -433,7 +433,7 @@ extension ConfiguredCredentials {
     }
 
     private func credential(
-        of answer: HelperAnswer, for entry: ConfiguredCredential, after question: HelperQuestion
+        of answer: HelperOutput.Answer, for entry: ConfiguredCredential, after question: HelperQuestion
     ) throws(CredentialError) -> Credential {
         let name = entry.name
         if let given = answer.givenAnswer({ HelperConversation(after: answer, question, of: self) }) {
@@ -474,7 +474,7 @@ extension ConfiguredCredentials {
     }
 
     /// Asks the helper for the next answer of a login. Await it on a loop.
-    func next(_ question: HelperQuestion) async -> Result<HelperAnswer, CredentialError> {
+    func next(_ question: HelperQuestion) async -> Result<HelperOutput.Answer, CredentialError> {
         guard let entry = given(ExactText(question.name)), let helper = entry.content.helper else {
             return .failure(.unknown(credential: question.name))
         }

@@ -9,7 +9,7 @@ import TLS
 final class GrantReader: Sendable {
     private let values: ValueReader
     private let identities: IdentityReader
-    private let keys = Mutex<[ExactText: (digest: UInt128, key: KeySigner)]>([:])
+    private let keys = Mutex<[ExactText: (digest: UInt128, key: SigningKeyReader.Signer)]>([:])
 
     init(_ values: ValueReader, identities: IdentityReader) {
         self.values = values
@@ -79,7 +79,7 @@ final class GrantReader: Sendable {
 
     private func key(
         _ path: String, passphrase: ValueSource?, for credential: String, as use: KeyUse
-    ) throws(CredentialError) -> KeySigner {
+    ) throws(CredentialError) -> SigningKeyReader.Signer {
         let name = ExactText("\(use) \(credential)")
         let pem = try values.file(path, limit: Identity.Material.limit, for: credential)
         let secret = try values.secret(ofOptional: passphrase, for: credential)
@@ -88,7 +88,7 @@ final class GrantReader: Sendable {
         let key = try values.privateKey(pem, at: path, secret, for: credential)
         // No token endpoint supports the signatures of a key without such an algorithm.
         guard let algorithm = key.assertionAlgorithm,
-            let signer = KeySigner(key, algorithm: algorithm, by: PrivateKey.assertionSignature)
+            let signer = SigningKeyReader.Signer(key, algorithm: algorithm, by: PrivateKey.assertionSignature)
         else { throw .identity(credential: credential, source: path, .unreadableKey) }
         keys.withLock { $0[name] = (digest, signer) }
         return signer

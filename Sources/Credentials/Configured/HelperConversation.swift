@@ -6,16 +6,16 @@ import Synchronization
 final class HelperConversation: GivenAnswer.Next {
     private let question: HelperQuestion
     private let credentials: ConfiguredCredentials
-    private let state: Mutex<HelperAnswer>
+    private let state: Mutex<HelperOutput.Answer>
 
-    init(after answer: HelperAnswer, _ question: HelperQuestion, of credentials: ConfiguredCredentials) {
+    init(after answer: HelperOutput.Answer, _ question: HelperQuestion, of credentials: ConfiguredCredentials) {
         self.question = question
         self.credentials = credentials
         state = Mutex(answer)
     }
 
     /// The latest answer of the helper.
-    var latest: HelperAnswer { state.withLock { $0 } }
+    var latest: HelperOutput.Answer { state.withLock { $0 } }
 
     func answer(to challenges: [HeaderChallenge]) async throws(AuthenticationError) -> GivenAnswer {
         var next = HelperQuestion(

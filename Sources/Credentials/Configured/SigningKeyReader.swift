@@ -36,7 +36,7 @@ struct SigningKeyReader {
         case .key(let path, let passphrase):
             let key = try privateKey(path, passphrase, for: credential)
             guard key.signsByRSA,
-                let signer = KeySigner(
+                let signer = Signer(
                     key, algorithm: SignatureSource.OAuth1Method.rsaSHA1.name, by: PrivateKey.rsaSHA1Signature)
             else {
                 throw .identity(
@@ -60,7 +60,7 @@ struct SigningKeyReader {
     ) throws(CredentialError) -> SigningKey.Message {
         let key = try privateKey(source.key, source.passphrase, for: credential)
         guard let publicKey = key.ed25519PublicKey,
-            let signer = KeySigner(key, algorithm: "ed25519", by: PrivateKey.ed25519Signature)
+            let signer = Signer(key, algorithm: "ed25519", by: PrivateKey.ed25519Signature)
         else {
             throw .identity(credential: credential, source: source.key, .wrongKind(wanted: "an Ed25519 key"))
         }
@@ -76,21 +76,24 @@ struct SigningKeyReader {
     }
 }
 
-/// A private key with the one algorithm that it signs assertions or requests by.
-final class KeySigner: AssertionSigner {
-    let algorithm: String
-    let fingerprint: UInt128
-    private let key: PrivateKey
-    private let sign: @Sendable (PrivateKey) -> ([UInt8]) -> [UInt8]?
+extension SigningKeyReader {
+    /// A private key with the one algorithm that it signs assertions or requests by.
+    final class Signer: AssertionSigner {
+        let algorithm: String
+        let fingerprint: UInt128
+        private let key: PrivateKey
+        private let sign: @Sendable (PrivateKey) -> ([UInt8]) -> [UInt8]?
 
-    /// Nil if the key has no public part that can be read.
-    init?(_ key: PrivateKey, algorithm: String, by sign: @escaping @Sendable (PrivateKey) -> ([UInt8]) -> [UInt8]?) {
-        guard let fingerprint = try? key.publicFingerprint() else { return nil }
-        self.algorithm = algorithm
-        self.fingerprint = fingerprint
-        self.key = key
-        self.sign = sign
+        /// Nil if the key has no public part that can be read.
+        init?(_ key: PrivateKey, algorithm: String, by sign: @escaping @Sendable (PrivateKey) -> ([UInt8]) -> [UInt8]?)
+        {
+            guard let fingerprint = try? key.publicFingerprint() else { return nil }
+            self.algorithm = algorithm
+            self.fingerprint = fingerprint
+            self.key = key
+            self.sign = sign
+        }
+
+        func signature(of bytes: [UInt8]) -> [UInt8]? { sign(key)(bytes) }
     }
-
-    func signature(of bytes: [UInt8]) -> [UInt8]? { sign(key)(bytes) }
 }

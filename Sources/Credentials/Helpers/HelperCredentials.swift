@@ -17,7 +17,7 @@ final class HelperCredentials: Sendable {
     struct Reading: Sendable {
         let credential: Credential
         /// The answer of a helper; nil for a value of `run`.
-        var answer: HelperAnswer?
+        var answer: HelperOutput.Answer?
 
         fileprivate var isForOneRequest: Bool { answer?.isForOneRequest ?? false }
     }
@@ -69,7 +69,7 @@ final class HelperCredentials: Sendable {
     /// All credentials share it, since its threads do not end: also those of rules that were loaded before.
     private static let pool = BlockingPool(threads: 4)
     private let work: CoalescedWork<HelperCredentials.Run, OneValue?>
-    private let steps: CoalescedWork<HelperCredentials.Run, Result<HelperAnswer, CredentialError>>
+    private let steps: CoalescedWork<HelperCredentials.Run, Result<HelperOutput.Answer, CredentialError>>
     private let runs = Atomic(0)
     private let patience: Milliseconds
 
@@ -182,8 +182,8 @@ final class HelperCredentials: Sendable {
     ///
     /// - Returns: nil if it takes too long.
     func next(
-        _ key: Key, _ ask: @escaping @Sendable () -> Result<HelperAnswer, CredentialError>
-    ) async -> Result<HelperAnswer, CredentialError>? {
+        _ key: Key, _ ask: @escaping @Sendable () -> Result<HelperOutput.Answer, CredentialError>
+    ) async -> Result<HelperOutput.Answer, CredentialError>? {
         await steps.run(Run(key: key, number: nextNumber()), within: patience) { [self] in
             let result = ask()
             if case .failure(let error) = result {
@@ -259,14 +259,14 @@ final class HelperCredentials: Sendable {
     ///   - own: the latest answer of a login in several steps, whose request the verdict is about; nil for others.
     ///   - tell: runs the program.
     func report(
-        _ verdict: HelperVerdict, on version: CredentialVersion, _ key: Key, _ own: HelperAnswer?,
-        _ tell: @escaping @Sendable (HelperAnswer) -> Void
+        _ verdict: HelperVerdict, on version: CredentialVersion, _ key: Key, _ own: HelperOutput.Answer?,
+        _ tell: @escaping @Sendable (HelperOutput.Answer) -> Void
     ) {
         if let own {
             if !own.isEphemeral { Self.pool.submit { tell(own) } }
             return
         }
-        let answer = entries.withLock { entries -> HelperAnswer? in
+        let answer = entries.withLock { entries -> HelperOutput.Answer? in
             guard let entry = entries[key], entry.reading?.credential.version == version,
                 let answer = entry.reading?.answer, !answer.isEphemeral
             else { return nil }

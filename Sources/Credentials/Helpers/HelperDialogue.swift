@@ -10,14 +10,14 @@ struct HelperDialogue {
 
     init(_ runner: CommandRunner) { self.runner = runner }
 
-    func answer(of helper: HelperSource, to question: HelperQuestion) throws(CredentialError) -> HelperAnswer {
+    func answer(of helper: HelperSource, to question: HelperQuestion) throws(CredentialError) -> HelperOutput.Answer {
         switch helper.kind {
         case .plain, .aws: try ask(helper, question)
         case .kubectl: try ask(helper, question, more: ["KUBERNETES_EXEC_INFO=\(Self.executionInfo)"])
         case .git:
             try ask(helper, question, "get") {
-                GitQuestion.action("get", of: helper.command)
-                    + GitQuestion.get($0, question)
+                HelperQuestion.Git.action("get", of: helper.command)
+                    + HelperQuestion.Git.get($0, question)
             }
         case .docker: try docker(helper, question)
         case .bazel:
@@ -34,7 +34,7 @@ struct HelperDialogue {
 
     /// The request to a provider of Cargo: a token to read from a registry.
     private static func cargoRequest(_ origin: Origin, _ challenges: [String]) -> [UInt8] {
-        let headers = challenges.prefix(GitQuestion.mostChallenges).map { "WWW-Authenticate: \($0)".jsonString }
+        let headers = challenges.prefix(HelperQuestion.Git.mostChallenges).map { "WWW-Authenticate: \($0)".jsonString }
         let registry =
             "{\"index-url\":\("sparse+\(origin.helperURL)/".jsonString),\"headers\":[\(headers.joined(separator: ","))]}"
         return Array(
@@ -42,7 +42,9 @@ struct HelperDialogue {
     }
 
     /// Logins are kept by host, or by the URL that `docker login` was given.
-    private func docker(_ helper: HelperSource, _ question: HelperQuestion) throws(CredentialError) -> HelperAnswer {
+    private func docker(_ helper: HelperSource, _ question: HelperQuestion) throws(CredentialError)
+        -> HelperOutput.Answer
+    {
         do throws(CredentialError) {
             return try ask(helper, question, "get") { Array($0.helperURL.utf8) }
         } catch {
@@ -55,11 +57,11 @@ struct HelperDialogue {
     private func ask(
         _ helper: HelperSource, _ question: HelperQuestion, _ action: String? = nil, more: [String] = [],
         _ input: (Origin) -> [UInt8] = { _ in [] }
-    ) throws(CredentialError) -> HelperAnswer {
+    ) throws(CredentialError) -> HelperOutput.Answer {
         var output = try runner.output(
             of: helper.command, action, input: question.origin.map(input) ?? [], for: question.name, more: more)
         defer { _ = Secret(wiping: &output) }
-        do throws(HelperFault) {
+        do throws(HelperOutput.Fault) {
             let answer = try HelperOutput.read(output, as: helper.kind)
             if let end = answer.end, end <= SystemClock.wallTime { throw .ended }
             return answer.for(question)
@@ -67,7 +69,7 @@ struct HelperDialogue {
     }
 }
 
-extension HelperAnswer {
+extension HelperOutput.Answer {
     var user: String? {
         if case .password(let user, _) = content { user } else { nil }
     }
@@ -78,7 +80,7 @@ extension HelperAnswer {
     private var hasFields: Bool { if case .fields = content { true } else { false } }
 
     /// The answer as it is sent: by its scheme, unless the server asks for another one, or it is for one request.
-    fileprivate func `for`(_ question: HelperQuestion) -> HelperAnswer {
+    fileprivate func `for`(_ question: HelperQuestion) -> HelperOutput.Answer {
         guard let whole, let scheme else { return self }
         let isAsked = question.challenges.isEmpty || question.challenges.contains { $0.names(scheme) }
         guard isForOneRequest || question.isStep || !isAsked else { return self }

@@ -2,6 +2,19 @@ import Bytes
 
 /// The kinds of files with credentials that a store can import.
 public enum CredentialFileKind: String, Sendable, CaseIterable {
+    /// The reason why another program's file of credentials is not imported. The sentence never contains a word of the
+    /// file that may be part of a password.
+    public struct Problem: Error, Sendable, Equatable {
+        /// The line number, from 1; nil for a problem of the whole file.
+        public let line: Int?
+        public let sentence: String
+
+        public init(line: Int?, _ sentence: String) {
+            self.line = line
+            self.sentence = sentence
+        }
+    }
+
     case netrc
     /// curl's configuration file.
     case curl
@@ -11,10 +24,10 @@ public enum CredentialFileKind: String, Sendable, CaseIterable {
     /// The format that a file seems to have.
     ///
     /// - Throws: why a file of a known kind cannot be imported.
-    public init(of text: Span<UInt8>) throws(CredentialFileProblem) {
+    public init(of text: Span<UInt8>) throws(Problem) {
         var line = 1
         guard let range = Self.firstLine(text, &line) else {
-            throw CredentialFileProblem(line: nil, "the file is empty")
+            throw Problem(line: nil, "the file is empty")
         }
         let first = text.extracting(range)
         var end = 0
@@ -25,12 +38,12 @@ public enum CredentialFileKind: String, Sendable, CaseIterable {
         } else if word == "machine" || word == "default" || word == "macdef" {
             self = .netrc
         } else if Self.holdsHash(first) {
-            throw CredentialFileProblem(
+            throw Problem(
                 line: line,
                 "this is a file of password hashes (htpasswd, htdigest), which cannot answer a "
                     + "challenge; use 'attache credential set' with the password itself")
         } else if Self.isTable(first) {
-            throw CredentialFileProblem(
+            throw Problem(
                 line: line,
                 "this looks like a table (CSV), and its columns have no known meaning: write netrc lines, such as "
                     + "'machine www.example.com login USER password PASSWORD'")
@@ -40,7 +53,7 @@ public enum CredentialFileKind: String, Sendable, CaseIterable {
     }
 
     /// Nil for an export, which needs a key.
-    public func read(_ text: Span<UInt8>) throws(CredentialFileProblem) -> FoundCredentials? {
+    public func read(_ text: Span<UInt8>) throws(Problem) -> FoundCredentials? {
         switch self {
         case .netrc: try NetrcFile.read(text)
         case .curl: try CurlConfigFile.read(text)
@@ -92,18 +105,5 @@ public enum CredentialFileKind: String, Sendable, CaseIterable {
         }
         // A header with one comma: `user,password`.
         return count == 1 && line.firstIndex(of: .colon) == nil
-    }
-}
-
-/// The reason why another program's file of credentials is not imported. The sentence never contains a word of the file
-/// that may be part of a password.
-public struct CredentialFileProblem: Error, Sendable, Equatable {
-    /// The line number, from 1; nil for a problem of the whole file.
-    public let line: Int?
-    public let sentence: String
-
-    public init(line: Int?, _ sentence: String) {
-        self.line = line
-        self.sentence = sentence
     }
 }

@@ -18,7 +18,7 @@ struct CurlConfigFile {
     private var found = FoundCredentials()
     private var transfer = Transfer()
 
-    static func read(_ text: Span<UInt8>) throws(CredentialFileProblem) -> FoundCredentials {
+    static func read(_ text: Span<UInt8>) throws(CredentialFileKind.Problem) -> FoundCredentials {
         var file = CurlConfigFile()
         var start = 0
         var line = 1
@@ -32,7 +32,8 @@ struct CurlConfigFile {
         return file.found
     }
 
-    private mutating func take(_ option: CurlConfigFile.Option, _ text: Span<UInt8>) throws(CredentialFileProblem) {
+    private mutating func take(_ option: CurlConfigFile.Option, _ text: Span<UInt8>) throws(CredentialFileKind.Problem)
+    {
         switch option.name {
         case "url": transfer.urls.append(option)
         case "proxy": transfer.proxies.append(option)
@@ -43,18 +44,18 @@ struct CurlConfigFile {
             if found.onlyMethod == nil { found.onlyMethod = (option.line, option.name) }
         case "header", "proxy-header": try checkHeader(option, text)
         case let name where Self.otherCredentials.contains(name):
-            throw CredentialFileProblem(
+            throw CredentialFileKind.Problem(
                 line: option.line,
                 "'\(name)' is not a user with a password: write it in the rule file")
         case let name where Self.otherFiles.contains(name):
-            throw CredentialFileProblem(line: option.line, "'\(name)' names another file: import that file too")
+            throw CredentialFileKind.Problem(line: option.line, "'\(name)' names another file: import that file too")
         case let name where Self.socks.contains(name):
-            throw CredentialFileProblem(line: option.line, "'\(name)' is a proxy that sends no challenge")
+            throw CredentialFileKind.Problem(line: option.line, "'\(name)' is a proxy that sends no challenge")
         default: break
         }
     }
 
-    private func checkHeader(_ option: CurlConfigFile.Option, _ text: Span<UInt8>) throws(CredentialFileProblem) {
+    private func checkHeader(_ option: CurlConfigFile.Option, _ text: Span<UInt8>) throws(CredentialFileKind.Problem) {
         let value = text.extracting(option.value)
         guard let colon = value.firstIndex(of: .colon) else { return }
         let name = value.extracting(first: colon)
@@ -62,10 +63,10 @@ struct CurlConfigFile {
             name.equalsIgnoringCase("authorization" as StaticString)
                 || name.equalsIgnoringCase("proxy-authorization" as StaticString)
         else { return }
-        throw CredentialFileProblem(line: option.line, "a header with credentials is not a user with a password")
+        throw CredentialFileKind.Problem(line: option.line, "a header with credentials is not a user with a password")
     }
 
-    private mutating func finishTransfer(_ text: Span<UInt8>) throws(CredentialFileProblem) {
+    private mutating func finishTransfer(_ text: Span<UInt8>) throws(CredentialFileKind.Problem) {
         let transfer = transfer
         self.transfer = Transfer()
         try take(transfer.users, for: transfer.urls, "url", text) { .url($0) }
@@ -74,14 +75,14 @@ struct CurlConfigFile {
 
     private mutating func take(
         _ users: [CurlConfigFile.Option], for places: [CurlConfigFile.Option], _ kind: String, _ text: Span<UInt8>,
-        _ make: (String) -> FoundCredential.Server
-    ) throws(CredentialFileProblem) {
+        _ make: (String) -> FoundCredentials.Entry.Server
+    ) throws(CredentialFileKind.Problem) {
         if users.count > 1 {
-            throw CredentialFileProblem(
+            throw CredentialFileKind.Problem(
                 line: users[1].line, "'\(users[1].name)' is written twice; write 'next' before another transfer")
         }
         if let user = users.first, places.isEmpty {
-            throw CredentialFileProblem(line: user.line, "no '\(kind)' says which server this user is for")
+            throw CredentialFileKind.Problem(line: user.line, "no '\(kind)' says which server this user is for")
         }
         for place in places {
             let url = try CurlConfigFile.URL(place, text)
@@ -90,7 +91,7 @@ struct CurlConfigFile {
                 guard let name = PercentEncoding.decode(text.extracting(user)),
                     var password = PercentEncoding.decode(text.extracting(colon + 1..<userinfo.upperBound))
                 else {
-                    throw CredentialFileProblem(line: place.line, "the user in the URL cannot be decoded")
+                    throw CredentialFileKind.Problem(line: place.line, "the user in the URL cannot be decoded")
                 }
                 try found.add(line: place.line, make(url.text), user: name.span.text, password: &password)
             } else if let option = users.first {
@@ -106,9 +107,9 @@ struct CurlConfigFile {
     /// The range of the user, and the colon after it.
     private static func split(
         _ text: Span<UInt8>, _ range: Range<Int>, line: Int
-    ) throws(CredentialFileProblem) -> (user: Range<Int>, colon: Int) {
+    ) throws(CredentialFileKind.Problem) -> (user: Range<Int>, colon: Int) {
         guard let colon = text.firstIndex(of: .colon, in: range) else {
-            throw CredentialFileProblem(line: line, "the user has no password here: curl would ask for it")
+            throw CredentialFileKind.Problem(line: line, "the user has no password here: curl would ask for it")
         }
         return (range.lowerBound..<colon, colon)
     }
@@ -142,7 +143,7 @@ extension CurlConfigFile {
         ]
 
         /// Nil for an empty line or a comment, and for a short option that does not concern credentials.
-        init?(in text: Span<UInt8>, _ range: Range<Int>, line: Int) throws(CredentialFileProblem) {
+        init?(in text: Span<UInt8>, _ range: Range<Int>, line: Int) throws(CredentialFileKind.Problem) {
             self.line = line
             var offset = Self.skipSpace(text, range)
             guard offset < range.upperBound, !"#/*".utf8.contains(text[offset]) else { return nil }
@@ -164,7 +165,7 @@ extension CurlConfigFile {
             let rest = text.extracting(offset..<range.upperBound)
             if rest.count > 0, rest[0] == .quote {
                 guard let length = QuotedWord.length(in: rest.extracting(droppingFirst: 1)) else {
-                    throw CredentialFileProblem(line: line, "a double quote is not closed in its line")
+                    throw CredentialFileKind.Problem(line: line, "a double quote is not closed in its line")
                 }
                 value = offset + 1..<offset + 1 + length
                 isQuoted = true
@@ -175,7 +176,7 @@ extension CurlConfigFile {
                 isQuoted = false
                 let behind = Self.skipSpace(text, offset..<range.upperBound)
                 if behind < range.upperBound, text[behind] != UInt8(ascii: "#"), Self.letters.values.contains(name) {
-                    throw CredentialFileProblem(
+                    throw CredentialFileKind.Problem(
                         line: line, "the value of '\(name)' has a blank in it: put it in double quotes")
                 }
             }
@@ -192,10 +193,10 @@ extension CurlConfigFile {
         }
 
         /// Nil if the letters do not concern credentials.
-        private static func shortName(_ word: Span<UInt8>, line: Int) throws(CredentialFileProblem) -> String? {
+        private static func shortName(_ word: Span<UInt8>, line: Int) throws(CredentialFileKind.Problem) -> String? {
             if let name = letters[word[1]] { return name }
             for offset in 2..<max(word.count, 2) where letters[word[offset]] != nil {
-                throw CredentialFileProblem(
+                throw CredentialFileKind.Problem(
                     line: line, "several short options in one word: write each in a line of its own")
             }
             return nil
@@ -211,18 +212,18 @@ extension CurlConfigFile {
         /// The range of `user:password` in the file, percent-encoded.
         let userinfo: Range<Int>?
 
-        init(_ option: CurlConfigFile.Option, _ text: Span<UInt8>) throws(CredentialFileProblem) {
+        init(_ option: CurlConfigFile.Option, _ text: Span<UInt8>) throws(CredentialFileKind.Problem) {
             let value = option.value
             let escapes = text.firstIndex(of: .backslash, in: value) != nil && option.isQuoted
             let isPlain = !text.extracting(value).isEmpty && !escapes && text.firstIndex(of: .quote, in: value) == nil
             guard isPlain else {
-                throw CredentialFileProblem(line: option.line, "'\(option.name)' has no URL that can be read")
+                throw CredentialFileKind.Problem(line: option.line, "'\(option.name)' has no URL that can be read")
             }
             if text.firstIndex(of: UInt8(ascii: "{"), in: value) ?? text.firstIndex(of: UInt8(ascii: "["), in: value)
                 != nil,
                 option.name == "url", !Self.isAddress(text.extracting(value))
             {
-                throw CredentialFileProblem(
+                throw CredentialFileKind.Problem(
                     line: option.line, "the URL is a pattern for several: write each URL by itself")
             }
             var host = value.lowerBound
@@ -238,7 +239,7 @@ extension CurlConfigFile {
             userinfo = at.map { host..<$0 }
             if option.name == "proxy", !Self.hasPort(text.extracting((at.map { $0 + 1 } ?? host)..<end)) {
                 // curl has a default of its own for the port.
-                throw CredentialFileProblem(line: option.line, "the proxy has no port")
+                throw CredentialFileKind.Problem(line: option.line, "the proxy has no port")
             }
             let scheme =
                 host == value.lowerBound ? "http://" : text.extracting(value.lowerBound..<host).text.lowercased()

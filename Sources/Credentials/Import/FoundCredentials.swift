@@ -11,7 +11,7 @@ public struct FoundCredentials: Sendable, Equatable {
     }
 
     /// The credentials in the order of the file. Of several for one server, the file's own program uses the first.
-    public internal(set) var credentials: [FoundCredential] = []
+    public internal(set) var credentials: [Entry] = []
     public internal(set) var omissions: [Omission] = []
     /// The line that restricts authentication to one method, and that method.
     public internal(set) var onlyMethod: (line: Int, name: String)?
@@ -29,33 +29,35 @@ public struct FoundCredentials: Sendable, Equatable {
     /// Adds a credential that the file's program would send. No program sends a password with a control character (RFC
     /// 7617 section 2).
     mutating func add(
-        line: Int, _ server: FoundCredential.Server, user: String, password: inout [UInt8]
-    ) throws(CredentialFileProblem) {
+        line: Int, _ server: Entry.Server, user: String, password: inout [UInt8]
+    ) throws(CredentialFileKind.Problem) {
         let isSendable = !password.contains { $0 < .space || $0 == .delete }
         let secret = Secret(wiping: &password)
         guard isSendable else {
-            throw CredentialFileProblem(line: line, "the password has a control character in it")
+            throw CredentialFileKind.Problem(line: line, "the password has a control character in it")
         }
-        if user.isEmpty { throw CredentialFileProblem(line: line, "the user has no name") }
-        if secret.count == 0 { throw CredentialFileProblem(line: line, "the password is empty") }
-        credentials.append(FoundCredential(line: line, server: server, user: user, password: secret))
+        if user.isEmpty { throw CredentialFileKind.Problem(line: line, "the user has no name") }
+        if secret.count == 0 { throw CredentialFileKind.Problem(line: line, "the password is empty") }
+        credentials.append(Entry(line: line, server: server, user: user, password: secret))
     }
 }
 
-/// A user and a password from another program's file.
-public struct FoundCredential: Sendable, Equatable {
-    /// The server of the credential in the file.
-    public enum Server: Sendable, Hashable {
-        /// A host with any protocol, port and path.
-        case host(String)
-        case url(String)
-        /// A proxy by its URL.
-        case proxy(String)
-    }
+extension FoundCredentials {
+    /// A user and a password from another program's file.
+    public struct Entry: Sendable, Equatable {
+        /// The server of the credential in the file.
+        public enum Server: Sendable, Hashable {
+            /// A host with any protocol, port and path.
+            case host(String)
+            case url(String)
+            /// A proxy by its URL.
+            case proxy(String)
+        }
 
-    /// The line number, from 1.
-    public let line: Int
-    public let server: Server
-    public let user: String
-    public let password: Secret
+        /// The line number, from 1.
+        public let line: Int
+        public let server: Server
+        public let user: String
+        public let password: Secret
+    }
 }

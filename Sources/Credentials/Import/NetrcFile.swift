@@ -32,7 +32,7 @@ struct NetrcFile {
     /// The index in `found` of the first credential of a user, by machine and user.
     private var known: [ExactText: [ExactText: Int]] = [:]
 
-    static func read(_ text: Span<UInt8>) throws(CredentialFileProblem) -> FoundCredentials {
+    static func read(_ text: Span<UInt8>) throws(CredentialFileKind.Problem) -> FoundCredentials {
         var file = NetrcFile()
         var reader = NetrcFile.Reader()
         while let word = try reader.keyword(text) { try file.take(word, &reader, text) }
@@ -42,10 +42,10 @@ struct NetrcFile {
 
     private mutating func take(
         _ word: NetrcFile.Reader.Word, _ reader: inout NetrcFile.Reader, _ text: Span<UInt8>
-    ) throws(CredentialFileProblem) {
+    ) throws(CredentialFileKind.Problem) {
         let line = word.line
         guard !word.isQuoted, let keyword = Keyword(text.extracting(word.range)) else {
-            throw CredentialFileProblem(
+            throw CredentialFileKind.Problem(
                 line: line,
                 "a word stands here that is none of 'machine', 'default', 'login', 'password', 'account' and 'macdef'; "
                     + "a value with blanks in it stands in double quotes")
@@ -64,12 +64,12 @@ struct NetrcFile {
         case .account: _ = try reader.value(of: keyword.rawValue, text, behind: line)
         case .login, .password:
             guard entry != nil else {
-                throw CredentialFileProblem(line: line, "'\(keyword.rawValue)' stands before any 'machine'")
+                throw CredentialFileKind.Problem(line: line, "'\(keyword.rawValue)' stands before any 'machine'")
             }
             let value = try reader.value(of: keyword.rawValue, text, behind: line)
             let isTaken = keyword == .login ? entry?.user != nil : entry?.password != nil
             if isTaken {
-                throw CredentialFileProblem(line: line, "the machine has a second '\(keyword.rawValue)'")
+                throw CredentialFileKind.Problem(line: line, "the machine has a second '\(keyword.rawValue)'")
             }
             if keyword == .login {
                 entry?.user = value.bytes(in: text).span.text
@@ -104,7 +104,7 @@ struct NetrcFile {
                     : "the machine \(host) has another password for this 'login' in line \(earlier.line), which is the one "
                         + "that counts: remove the wrong one")
         }
-        do throws(CredentialFileProblem) {
+        do throws(CredentialFileKind.Problem) {
             try found.add(line: entry.line, .host(host), user: user, password: &password)
             known[ExactText(host), default: [:]][ExactText(user)] = found.credentials.count - 1
         } catch { leaveOut(entry, "\(error.sentence): the machine \(host) is left out") }
@@ -134,7 +134,7 @@ extension NetrcFile {
         private var line = 1
 
         /// The next keyword, after any comments; nil at the end of the file.
-        mutating func keyword(_ text: Span<UInt8>) throws(CredentialFileProblem) -> Word? {
+        mutating func keyword(_ text: Span<UInt8>) throws(CredentialFileKind.Problem) -> Word? {
             skipBlanks(text)
             while offset < text.count, text[offset] == UInt8(ascii: "#") {
                 skipLine(text)
@@ -144,7 +144,7 @@ extension NetrcFile {
         }
 
         /// The next word; nil at the end of the file.
-        mutating func next(_ text: Span<UInt8>) throws(CredentialFileProblem) -> Word? {
+        mutating func next(_ text: Span<UInt8>) throws(CredentialFileKind.Problem) -> Word? {
             skipBlanks(text)
             guard offset < text.count else { return nil }
             return text[offset] == .quote ? try quoted(text) : plain(text)
@@ -153,9 +153,9 @@ extension NetrcFile {
         /// The word after a keyword.
         mutating func value(
             of keyword: String, _ text: Span<UInt8>, behind line: Int
-        ) throws(CredentialFileProblem) -> Word {
+        ) throws(CredentialFileKind.Problem) -> Word {
             guard let word = try next(text) else {
-                throw CredentialFileProblem(line: line, "'\(keyword)' has nothing behind it")
+                throw CredentialFileKind.Problem(line: line, "'\(keyword)' has nothing behind it")
             }
             return word
         }
@@ -198,10 +198,10 @@ extension NetrcFile {
             return Word(line: line, isQuoted: false, range: start..<offset)
         }
 
-        private mutating func quoted(_ text: Span<UInt8>) throws(CredentialFileProblem) -> Word {
+        private mutating func quoted(_ text: Span<UInt8>) throws(CredentialFileKind.Problem) -> Word {
             offset += 1
             guard let length = QuotedWord.length(in: text.extracting(droppingFirst: offset)) else {
-                throw CredentialFileProblem(line: line, "a double quote is not closed in its line")
+                throw CredentialFileKind.Problem(line: line, "a double quote is not closed in its line")
             }
             let start = offset
             offset += length + 1

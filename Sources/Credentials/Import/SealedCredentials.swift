@@ -18,7 +18,7 @@ public enum SealedCredentials {
     private static let context = Array("attache credentials export".utf8)
 
     public static func write(
-        _ credentials: [KeptCredential], sealedWith key: SealingKey
+        _ credentials: [CredentialStore.Entry], sealedWith key: SealingKey
     ) throws(CryptoError) -> String {
         let count = try key.seal(Secret(String(credentials.count)), for: context.span)
         var lines = [
@@ -43,8 +43,8 @@ public enum SealedCredentials {
     /// - Throws: the problem with the file or the key; nothing is imported then.
     public static func read(
         _ text: Span<UInt8>, openedWith key: SealingKey
-    ) throws(CredentialFileProblem) -> [KeptCredential] {
-        var credentials: [KeptCredential] = []
+    ) throws(CredentialFileKind.Problem) -> [CredentialStore.Entry] {
+        var credentials: [CredentialStore.Entry] = []
         var expected: Int?
         var (start, line) = (0, 1)
         while start < text.count {
@@ -52,7 +52,7 @@ public enum SealedCredentials {
             let content = text.extracting(start..<end).array
             if let expected {
                 guard credentials.count < expected else {
-                    throw CredentialFileProblem(line: line, "there is text after the last credential")
+                    throw CredentialFileKind.Problem(line: line, "there is text after the last credential")
                 }
                 credentials.append(try credential(content, line: line, key))
             } else {
@@ -62,40 +62,40 @@ public enum SealedCredentials {
             line += 1
         }
         guard let expected, credentials.count == expected else {
-            throw CredentialFileProblem(
+            throw CredentialFileKind.Problem(
                 line: nil, "the file was cut short: \(credentials.count) of \(expected ?? 0) credentials are there")
         }
         return credentials
     }
 
-    private static func count(_ line: [UInt8], _ key: SealingKey) throws(CredentialFileProblem) -> Int {
+    private static func count(_ line: [UInt8], _ key: SealingKey) throws(CredentialFileKind.Problem) -> Int {
         guard let members = JSONMembers(line), let kind = members.text("attache"), kind.span.equals(format),
             members["version"] == .number(1), let id = members.text("key"),
             let sealed = members.text("sealed").flatMap({ Base64.decode($0.span.text) })
         else {
-            throw CredentialFileProblem(line: 1, "this is not the first line of 'attache credential export'")
+            throw CredentialFileKind.Problem(line: 1, "this is not the first line of 'attache credential export'")
         }
         guard id.span.text == key.id else {
-            throw CredentialFileProblem(
+            throw CredentialFileKind.Problem(
                 line: 1, "the file is encrypted under the key \(id.span.text), but the given key is \(key.id)")
         }
         let opened = try? key.open(sealed.span, for: context.span)
         guard let count = opened.flatMap({ $0.withBytes { Int($0.text) } }) else {
-            throw CredentialFileProblem(line: 1, "the line was changed after it was written")
+            throw CredentialFileKind.Problem(line: 1, "the line was changed after it was written")
         }
         return count
     }
 
     private static func credential(
         _ line: [UInt8], line number: Int, _ key: SealingKey
-    ) throws(CredentialFileProblem) -> KeptCredential {
+    ) throws(CredentialFileKind.Problem) -> CredentialStore.Entry {
         guard let members = JSONMembers(line), let row = row(members) else {
-            throw CredentialFileProblem(line: number, "this is not a line of 'attache credential export'")
+            throw CredentialFileKind.Problem(line: number, "this is not a line of 'attache credential export'")
         }
         guard let credential = try? row.credential(openedWith: key) else {
-            throw CredentialFileProblem(line: number, "the line was changed after it was written")
+            throw CredentialFileKind.Problem(line: number, "the line was changed after it was written")
         }
-        return KeptCredential(credential, for: row.space, isDefault: row.isDefault)
+        return CredentialStore.Entry(credential, for: row.space, isDefault: row.isDefault)
     }
 
     private static func row(_ members: JSONMembers) -> StoredCredential? {

@@ -12,13 +12,13 @@ import Synchronization
 final class KerberosTickets: KerberosPrincipal {
     private let principal: String
     private let proof: KerberosTickets.Proof
-    private let held = Mutex(CachedTickets())
+    private let held = Mutex(Cache())
     /// The KDC's verdicts on the password or key.
     private let verdicts = Mutex(Verdicts())
     /// The state of the cache file when it was last read.
     private let stamp = Mutex<SmallFile.Stamp?>(nil)
     private let firstTickets: CoalescedWork<Bool, Result<TicketCache, TicketError>>
-    private let serviceTickets: CoalescedWork<ServiceName, Result<CachedTickets.Supply, TicketError>>
+    private let serviceTickets: CoalescedWork<ServiceName, Result<Cache.Supply, TicketError>>
     /// The threads for requests to KDCs.
     let pool: BlockingPool
 
@@ -37,13 +37,13 @@ final class KerberosTickets: KerberosPrincipal {
     }
 
     func login(at service: KerberosService, over channel: ChannelBinding?) -> any KerberosLogin {
-        TicketLogin(with: self, at: service, over: channel)
+        Login(with: self, at: service, over: channel)
     }
 
     /// The ticket for a login at the service.
     func supply(
         for service: KerberosService, within patience: KerberosTickets.Patience
-    ) async throws(TicketError) -> CachedTickets.Supply {
+    ) async throws(TicketError) -> Cache.Supply {
         guard let name = ServiceName(service.name, canonicalises: service.canonicalises) else {
             throw .unavailable("the server's name is not a Kerberos service")
         }
@@ -193,11 +193,11 @@ final class KerberosTickets: KerberosPrincipal {
     // MARK: - The services' tickets
 
     /// Blocks.
-    private func fetch(_ service: ServiceName, with cache: TicketCache) -> Result<CachedTickets.Supply, TicketError> {
+    private func fetch(_ service: ServiceName, with cache: TicketCache) -> Result<Cache.Supply, TicketError> {
         do throws(GSSAPIError) {
             let ticket = try cache.ticket(for: service)
             held.withLock { $0.put(ticket, for: service, of: cache, at: Self.now) }
-            return .success(CachedTickets.Supply(cache: cache, ticket: ticket))
+            return .success(Cache.Supply(cache: cache, ticket: ticket))
         } catch {
             let error = TicketError.unavailable(error.description)
             held.withLock { $0.lack(error, for: service, at: Self.now) }

@@ -37,6 +37,20 @@ public final class CredentialMemory: Sendable {
 /// Everything that outlives the process: credentials with permanent persistence, the verdicts of servers on
 /// credentials, learned spaces, and fetched tokens.
 public final class CredentialStore: Sendable {
+    /// A credential in a store.
+    public struct Entry: Sendable {
+        public let credential: Credential
+        public let space: ProtectionSpace
+        /// Whether the space's challenges are answered with it.
+        public let isDefault: Bool
+
+        public init(_ credential: Credential, for space: ProtectionSpace, isDefault: Bool) {
+            self.credential = credential
+            self.space = space
+            self.isDefault = isDefault
+        }
+    }
+
     /// The knowledge that is stored as it changes.
     private let memory: CredentialMemory
     public var storage: StoredCredentials { memory.storage }
@@ -60,8 +74,8 @@ public final class CredentialStore: Sendable {
     init(
         _ database: any CredentialDatabase, key: SealingKey, memory: CredentialMemory = CredentialMemory(),
         pool: BlockingPool = .shared, fingerprintKey: (Secret) -> Void, report: @escaping @Sendable (String) -> Void
-    ) throws(CredentialStoreError) {
-        let dataKey = try StoreKey.dataKey(of: database, wrappedBy: key)
+    ) throws(Failure) {
+        let dataKey = try Key.dataKey(of: database, wrappedBy: key)
         fingerprintKey(dataKey.derived(for: "credential fingerprints"))
         self.database = database
         self.key = key
@@ -94,8 +108,8 @@ public final class CredentialStore: Sendable {
     /// - Parameter limit: the time to wait.
     /// - Returns: whether there may have been any.
     @discardableResult
-    public func follow(within limit: Milliseconds) throws(CredentialStoreError) -> Bool {
-        let changes = try CredentialStoreError.asking { () throws(DatabaseError) in
+    public func follow(within limit: Milliseconds) throws(Failure) -> Bool {
+        let changes = try Failure.asking { () throws(DatabaseError) in
             try database.foreignChanges(within: limit)
         }
         // The store is available: pending writes are made, and changes not adopted now are adopted next time.
@@ -106,12 +120,12 @@ public final class CredentialStore: Sendable {
             return progress.behind
         }
         guard behind != .none else { return false }
-        if behind == .replaced { try StoreKey.check(database, key) }
+        if behind == .replaced { try Key.check(database, key) }
         let revision = try revision()
         let isOther = try hasOtherKey()
         if behind == .replaced || isOther || revision.latest < storage.revision {
             progress.withLock { $0.forget() }
-            try storage.replace(try StoreKey.dataKey(of: database, wrappedBy: key))
+            try storage.replace(try Key.dataKey(of: database, wrappedBy: key))
             memory.audit.note(AuditEvent(.storeReplaced, by: .proxy))
         } else if behind == .unknown {
             progress.withLock { $0.forget() }
@@ -126,16 +140,16 @@ public final class CredentialStore: Sendable {
     }
 
     /// Whether the store's own key differs, as after a migration; another wrapping key does not matter.
-    private func hasOtherKey() throws(CredentialStoreError) -> Bool {
-        let present = try CredentialStoreError.asking { () throws(DatabaseError) in
+    private func hasOtherKey() throws(Failure) -> Bool {
+        let present = try Failure.asking { () throws(DatabaseError) in
             try database.read { connection throws(DatabaseError) in try CredentialTables.key(connection) }
         }
         guard let dataKey = try? present?.dataKey(unwrappedWith: key) else { return false }
         return dataKey.id != storage.dataKey?.id
     }
 
-    private func revision() throws(CredentialStoreError) -> CredentialTables.Revision {
-        try CredentialStoreError.asking { () throws(DatabaseError) in
+    private func revision() throws(Failure) -> CredentialTables.Revision {
+        try Failure.asking { () throws(DatabaseError) in
             try database.read { connection throws(DatabaseError) in try CredentialTables.revision(connection) }
         }
     }
@@ -143,12 +157,12 @@ public final class CredentialStore: Sendable {
     /// Adopts the accounts, spaces and tokens that are new since the last time.
     private func adopt(
         _ revision: CredentialTables.Revision, openedWith dataKey: SealingKey
-    ) throws(CredentialStoreError) {
+    ) throws(Failure) {
         let known = progress.withLock { $0 }
         let now = SystemClock.wallTime
         let day = Int64(Day(of: now).number)
         let audit = memory.audit
-        let (judged, learned, fetched, events) = try CredentialStoreError.asking { () throws(DatabaseError) in
+        let (judged, learned, fetched, events) = try Failure.asking { () throws(DatabaseError) in
             try database.read { connection throws(DatabaseError) in
                 (
                     try AccountTables.rows(since: known.learned, on: day, connection),
@@ -178,7 +192,7 @@ public final class CredentialStore: Sendable {
     /// - Returns: those that something was held against.
     public func reset(
         where fits: @escaping @Sendable (CredentialVersion, Account) -> Bool
-    ) throws(CredentialStoreError) -> [CredentialVersion] {
+    ) throws(Failure) -> [CredentialVersion] {
         guard let dataKey = storage.dataKey else { return [] }
         let audit = memory.audit
         let day = LearnedTables.today
@@ -189,7 +203,7 @@ public final class CredentialStore: Sendable {
                 }
             }
         }
-        return try CredentialStoreError.asking { () throws(DatabaseError) in
+        return try Failure.asking { () throws(DatabaseError) in
             let isAny = try database.read { connection throws(DatabaseError) in try !troubled(connection).isEmpty }
             if !isAny { return [] }
             return try database.write { connection, revision throws(DatabaseError) in
@@ -208,19 +222,5 @@ public final class CredentialStore: Sendable {
                 return versions
             }
         }
-    }
-}
-
-/// A credential in a store.
-public struct KeptCredential: Sendable {
-    public let credential: Credential
-    public let space: ProtectionSpace
-    /// Whether the space's challenges are answered with it.
-    public let isDefault: Bool
-
-    public init(_ credential: Credential, for space: ProtectionSpace, isDefault: Bool) {
-        self.credential = credential
-        self.space = space
-        self.isDefault = isDefault
     }
 }

@@ -10,23 +10,23 @@ enum CredentialTables {
 
     // MARK: - The key
 
-    static func key(_ connection: some SQLConnection) throws(DatabaseError) -> StoreKey? {
+    static func key(_ connection: some SQLConnection) throws(DatabaseError) -> CredentialStore.Key? {
         guard let row = try connection.rows("SELECT wrapping_key, wrapped FROM attache_store_key").first else {
             return nil
         }
         guard row.count == 2, let id = row[0].text, let wrapped = row[1].bytes else {
             throw .unusable("its key cannot be read")
         }
-        return StoreKey(wrappingKeyID: id, wrapped: wrapped)
+        return CredentialStore.Key(wrappingKeyID: id, wrapped: wrapped)
     }
 
-    static func adopt(_ key: StoreKey, _ connection: some SQLConnection) throws(DatabaseError) {
+    static func adopt(_ key: CredentialStore.Key, _ connection: some SQLConnection) throws(DatabaseError) {
         try connection.rows(
             "INSERT INTO attache_store_key VALUES (1, $1, $2) ON CONFLICT (one) DO NOTHING",
             [.text(key.wrappingKeyID), .bytes(key.wrapped)])
     }
 
-    static func replace(_ key: StoreKey, _ connection: some SQLConnection) throws(DatabaseError) {
+    static func replace(_ key: CredentialStore.Key, _ connection: some SQLConnection) throws(DatabaseError) {
         try connection.rows(
             "UPDATE attache_store_key SET wrapping_key = $1, wrapped = $2",
             [.text(key.wrappingKeyID), .bytes(key.wrapped)])

@@ -131,18 +131,18 @@ struct CredentialView: Sendable {
     }
 
     /// The changes from `old` to this view, in no particular order.
-    func changes(since old: borrowing CredentialView) -> [CredentialChange] {
-        var changes: [CredentialChange] = []
+    func changes(since old: borrowing CredentialView) -> [StoredCredentials.Change] {
+        var changes: [StoredCredentials.Change] = []
         visit { space, user, isDefault in
             if isDefault, old.defaultUser(for: space)?.hasSameBytes(as: user) != true {
-                changes.append(CredentialChange(.madeDefault, space: space, user: user))
+                changes.append(StoredCredentials.Change(.madeDefault, space: space, user: user))
             } else if old.version(of: user, for: space) != version(of: user, for: space) {
-                changes.append(CredentialChange(.set, space: space, user: user))
+                changes.append(StoredCredentials.Change(.set, space: space, user: user))
             }
         }
         old.visit { space, user, _ in
             if row(of: user, for: space) == nil {
-                changes.append(CredentialChange(.removed, space: space, user: user))
+                changes.append(StoredCredentials.Change(.removed, space: space, user: user))
             }
         }
         return changes
@@ -173,24 +173,24 @@ struct CredentialView: Sendable {
     /// - Returns: the change for listeners; nil if nothing is new.
     mutating func put(
         _ sealed: [UInt8], of user: String, for space: ProtectionSpace, isDefault: Bool?
-    ) -> CredentialChange? {
+    ) -> StoredCredentials.Change? {
         let spaceSlot = spaceSlot(of: space) ?? addSpace(for: space)
         let (row, isNew) = put(sealed, of: user, on: spaceSlot)
         let former = spaces[spaceSlot]?.defaultRow
         if isDefault == true, former != Int32(clamping: row) {
             spaces[spaceSlot]?.defaultRow = Int32(clamping: row)
-            return CredentialChange(.madeDefault, space: space, user: user)
+            return StoredCredentials.Change(.madeDefault, space: space, user: user)
         }
         if isDefault == false, former == Int32(clamping: row) { spaces[spaceSlot]?.defaultRow = Self.none }
-        return isNew ? CredentialChange(.set, space: space, user: user) : nil
+        return isNew ? StoredCredentials.Change(.set, space: space, user: user) : nil
     }
 
-    mutating func makeDefault(user: String, for space: ProtectionSpace) -> CredentialChange? {
+    mutating func makeDefault(user: String, for space: ProtectionSpace) -> StoredCredentials.Change? {
         guard let row = row(of: user, for: space), let spaceSlot = rows[row]?.spaceSlot,
             spaces[Int(spaceSlot)]?.defaultRow != Int32(clamping: row)
         else { return nil }
         spaces[Int(spaceSlot)]?.defaultRow = Int32(clamping: row)
-        return CredentialChange(.madeDefault, space: space, user: user)
+        return StoredCredentials.Change(.madeDefault, space: space, user: user)
     }
 
     /// Removes a credential; true if it existed.

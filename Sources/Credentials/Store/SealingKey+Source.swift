@@ -12,7 +12,7 @@ extension SealingKey {
     ///   - mask: the permissions that the file must not have.
     public init(
         reading source: ValueSource, environment: [String: String], forbidding mask: UInt32 = 0o007
-    ) throws(CredentialStoreError) {
+    ) throws(CredentialStore.Failure) {
         if case .file(let path) = source, SmallFile.permissions(of: path, among: mask) != 0 {
             throw .exposedKey(path: path)
         }

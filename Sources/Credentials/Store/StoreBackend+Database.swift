@@ -5,8 +5,8 @@ extension StoreBackend {
     /// Opens a database, or makes an empty one. Blocks.
     ///
     /// - Parameter place: the path of its file, or its connection string.
-    func open(_ place: String) throws(CredentialStoreError) -> any CredentialDatabase {
-        try CredentialStoreError.asking { () throws(DatabaseError) in
+    func open(_ place: String) throws(CredentialStore.Failure) -> any CredentialDatabase {
+        try CredentialStore.Failure.asking { () throws(DatabaseError) in
             switch self {
             case .sqlite: return try SQLiteCredentialDatabase(path: place)
             case .postgresql: return try PostgreSQLCredentialDatabase(place)

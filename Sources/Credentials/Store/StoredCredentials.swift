@@ -13,6 +13,17 @@ import Synchronization
 /// Answers from any thread; each call is atomic. Look-ups are answered at once, by a view in memory whose secrets are sealed:
 /// the database is asked only when something is written, and when another process has changed something.
 public final class StoredCredentials: Sendable {
+    /// One thing to be done to stored credentials.
+    public enum Edit: Sendable {
+        /// Adds the credential, or replaces the one of the same user. With `asDefault` it becomes the space's default;
+        /// without, the default stays as it is.
+        case set(Credential, for: ProtectionSpace, asDefault: Bool)
+        /// Removes the user's credential, if there is one.
+        case remove(user: String, for: ProtectionSpace)
+        /// Makes the user's credential, if there is one, the default of its space.
+        case makeDefault(user: String, for: ProtectionSpace)
+    }
+
     private struct State {
         /// The view; nil until the first credential is kept in memory, or a database is attached.
         var view: CredentialView?
@@ -129,10 +140,10 @@ public final class StoredCredentials: Sendable {
     }
 
     /// All stored credentials, in no particular order.
-    public var all: [KeptCredential] {
+    public var all: [CredentialStore.Entry] {
         entries.compactMap { entry in
             credential(of: entry.user, for: entry.space).map {
-                KeptCredential($0, for: entry.space, isDefault: entry.isDefault)
+                CredentialStore.Entry($0, for: entry.space, isDefault: entry.isDefault)
             }
         }
     }
@@ -142,7 +153,7 @@ public final class StoredCredentials: Sendable {
         case nil: return nil
         case .credential(let credential)?: return credential
         case .foreign(let user, let host)?:
-            let sentence = "\(CredentialStoreError.foreignRow(user: user, host: host))"
+            let sentence = "\(CredentialStore.Failure.foreignRow(user: user, host: host))"
             if reported.withLock({ $0.adds(sentence) }) { report(sentence) }
             return nil
         }
@@ -176,10 +187,10 @@ public final class StoredCredentials: Sendable {
     // MARK: - Listening
 
     private struct Listeners {
-        private var all: [Int: AsyncStream<CredentialChange>.Continuation] = [:]
+        private var all: [Int: AsyncStream<Change>.Continuation] = [:]
         private var next = 0
 
-        mutating func add(_ listener: AsyncStream<CredentialChange>.Continuation) -> Int {
+        mutating func add(_ listener: AsyncStream<Change>.Continuation) -> Int {
             defer { next += 1 }
             all[next] = listener
             return next
@@ -187,41 +198,41 @@ public final class StoredCredentials: Sendable {
 
         mutating func remove(_ number: Int) { all[number] = nil }
 
-        func tell(_ change: CredentialChange) { for listener in all.values { listener.yield(change) } }
+        func tell(_ change: Change) { for listener in all.values { listener.yield(change) } }
     }
 
     /// The changes from now on, in order. The stream ends when the consumer stops.
-    public func changes() -> AsyncStream<CredentialChange> {
-        let (stream, continuation) = AsyncStream.makeStream(of: CredentialChange.self)
+    public func changes() -> AsyncStream<Change> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Change.self)
         let number = listeners.withLock { $0.add(continuation) }
         continuation.onTermination = { [weak self] _ in self?.listeners.withLock { $0.remove(number) } }
         return stream
     }
 
     /// Queues the change for all listeners. Called under the lock that orders the changes.
-    private func tell(_ change: CredentialChange) { listeners.withLock { $0.tell(change) } }
+    private func tell(_ change: Change) { listeners.withLock { $0.tell(change) } }
 
     // MARK: - Writing
 
     /// Adds the credential, or replaces the one of the same user.
-    public func set(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError) {
+    public func set(_ credential: Credential, for space: ProtectionSpace) async throws(Failure) {
         try await unblocked([.set(credential, for: space, asDefault: false)])
     }
 
     /// Adds the credential like `set` and makes it the space's default.
-    public func setDefault(_ credential: Credential, for space: ProtectionSpace) async throws(CredentialStorageError) {
+    public func setDefault(_ credential: Credential, for space: ProtectionSpace) async throws(Failure) {
         try await unblocked([.set(credential, for: space, asDefault: true)])
     }
 
     /// Removes the user's credential, if there is one.
-    public func remove(user: String, for space: ProtectionSpace) async throws(CredentialStorageError) {
+    public func remove(user: String, for space: ProtectionSpace) async throws(Failure) {
         try await unblocked([.remove(user: user, for: space)])
     }
 
-    private func unblocked(_ edits: [CredentialEdit]) async throws(CredentialStorageError) {
+    private func unblocked(_ edits: [Edit]) async throws(Failure) {
         guard let pool = backing.withLock({ $0?.pool }) else { return try apply(edits) }
-        let result = await pool.run { () -> Result<Void, CredentialStorageError> in
-            do throws(CredentialStorageError) { return .success(try self.apply(edits)) } catch {
+        let result = await pool.run { () -> Result<Void, Failure> in
+            do throws(Failure) { return .success(try self.apply(edits)) } catch {
                 return .failure(error)
             }
         }
@@ -229,22 +240,22 @@ public final class StoredCredentials: Sendable {
     }
 
     /// Makes all changes in this order, or none. They are on the disk when the call returns. Blocks.
-    public func apply(_ edits: [CredentialEdit]) throws(CredentialStorageError) {
+    public func apply(_ edits: [Edit]) throws(Failure) {
         try apply(edits, observedBy: Unobserved())
     }
 
     /// Adds or replaces all of them, or none; they are on the disk when the call returns. Blocks.
     public func put(
-        _ batch: [KeptCredential], observedBy observer: some WorkObserver
-    ) throws(CredentialStorageError) {
+        _ batch: [CredentialStore.Entry], observedBy observer: some WorkObserver
+    ) throws(Failure) {
         try apply(
             batch.map { .set($0.credential, for: $0.space, asDefault: $0.isDefault) }, observedBy: observer)
     }
 
     private func apply(
-        _ edits: [CredentialEdit], observedBy observer: some WorkObserver
-    ) throws(CredentialStorageError) {
-        try writing.withLock { _ throws(CredentialStorageError) in
+        _ edits: [Edit], observedBy observer: some WorkObserver
+    ) throws(Failure) {
+        try writing.withLock { _ throws(Failure) in
             let dataKey = try sealingKey()
             var steps: [Step] = []
             for edit in edits { steps.append(try Step(edit, sealedWith: dataKey)) }
@@ -262,7 +273,7 @@ public final class StoredCredentials: Sendable {
     }
 
     /// The key of the view; in memory one that ends with the process.
-    private func sealingKey() throws(CredentialStorageError) -> SealingKey {
+    private func sealingKey() throws(Failure) -> SealingKey {
         if let dataKey { return dataKey }
         do throws(CryptoError) {
             let fresh = try SealingKey.random()
@@ -274,7 +285,7 @@ public final class StoredCredentials: Sendable {
     /// - Returns: the number of the change; nil if there is no database.
     private func write(
         _ steps: [Step], _ dataKey: SealingKey, observedBy observer: some WorkObserver
-    ) throws(CredentialStorageError) -> Int64? {
+    ) throws(Failure) -> Int64? {
         guard let database = backing.withLock({ $0?.database }) else { return nil }
         let audit = audit
         do throws(DatabaseError) {
@@ -297,11 +308,11 @@ public final class StoredCredentials: Sendable {
 
     /// An edit in the form in which it is written.
     fileprivate struct Step: Sendable {
-        let edit: CredentialEdit
+        let edit: Edit
         /// The row of a credential that is set.
         let row: StoredCredential?
 
-        init(_ edit: CredentialEdit, sealedWith key: SealingKey) throws(CredentialStorageError) {
+        init(_ edit: Edit, sealedWith key: SealingKey) throws(Failure) {
             self.edit = edit
             guard case .set(let credential, let space, let asDefault) = edit else {
                 row = nil
@@ -352,9 +363,9 @@ public final class StoredCredentials: Sendable {
         /// Reads a database. Blocks.
         init(
             of database: any CredentialDatabase, _ dataKey: SealingKey, report: (String) -> Void
-        ) throws(CredentialStoreError) {
+        ) throws(CredentialStore.Failure) {
             var others: [StoredCredential]
-            (view, revision, unreadable, others) = try CredentialStoreError.asking { () throws(DatabaseError) in
+            (view, revision, unreadable, others) = try CredentialStore.Failure.asking { () throws(DatabaseError) in
                 try database.read { connection throws(DatabaseError) in
                     let revision = try CredentialTables.revision(connection).latest
                     var view = CredentialView(dataKey: dataKey)
@@ -385,17 +396,17 @@ public final class StoredCredentials: Sendable {
             backing.withLock { $0 = Backing(database: database, pool: pool, report: report) }
             _ = publish(contents)
             for entry in entries {
-                tell(CredentialChange(entry.isDefault ? .madeDefault : .set, space: entry.space, user: entry.user))
+                tell(Change(entry.isDefault ? .madeDefault : .set, space: entry.space, user: entry.user))
             }
         }
     }
 
     /// Adopts another store's credentials in place of the current ones. Blocks.
-    func replace(_ dataKey: SealingKey) throws(CredentialStoreError) {
-        try writing.withLock { _ throws(CredentialStoreError) in try reload(dataKey) }
+    func replace(_ dataKey: SealingKey) throws(CredentialStore.Failure) {
+        try writing.withLock { _ throws(CredentialStore.Failure) in try reload(dataKey) }
     }
 
-    private func reload(_ dataKey: SealingKey) throws(CredentialStoreError) {
+    private func reload(_ dataKey: SealingKey) throws(CredentialStore.Failure) {
         guard let backing = backing.withLock({ $0 }) else { return }
         let contents = try Contents(of: backing.database, dataKey, report: backing.report)
         // No request waits while many rows are compared or released.
@@ -421,12 +432,12 @@ public final class StoredCredentials: Sendable {
     /// Adopts the changes of other processes. Blocks.
     ///
     /// - Parameter revision: the current revision of the store.
-    func refresh(to revision: CredentialTables.Revision) throws(CredentialStoreError) {
-        try writing.withLock { _ throws(CredentialStoreError) in
+    func refresh(to revision: CredentialTables.Revision) throws(CredentialStore.Failure) {
+        try writing.withLock { _ throws(CredentialStore.Failure) in
             guard let backing = backing.withLock({ $0 }), let dataKey else { return }
             let known = self.revision
             guard known >= revision.forgotten else { return try reload(dataKey) }
-            let (removed, changed, unreadable) = try CredentialStoreError.asking { () throws(DatabaseError) in
+            let (removed, changed, unreadable) = try CredentialStore.Failure.asking { () throws(DatabaseError) in
                 try backing.database.read { connection throws(DatabaseError) in
                     // A row that exists again is read after its removal, and counts.
                     let removed = try CredentialTables.removals(since: known, connection)
@@ -478,7 +489,7 @@ public final class StoredCredentials: Sendable {
             state.withLock { state in
                 for place in gone[start..<min(start + Self.portion, gone.count)]
                 where state.view?.remove(user: place.user, for: place.space) == true {
-                    tell(CredentialChange(.removed, space: place.space, user: place.user))
+                    tell(Change(.removed, space: place.space, user: place.user))
                 }
                 generation.add(1, ordering: .relaxed)
             }
@@ -515,12 +526,12 @@ public final class StoredCredentials: Sendable {
 
 extension CredentialView {
     /// - Returns: the change for listeners; nil if nothing is new.
-    fileprivate mutating func show(_ step: StoredCredentials.Step) -> CredentialChange? {
+    fileprivate mutating func show(_ step: StoredCredentials.Step) -> StoredCredentials.Change? {
         switch step.edit {
         case .set:
             step.row.flatMap { put($0.sealed, of: $0.user, for: $0.space, isDefault: $0.isDefault ? true : nil) }
         case .remove(let user, let space):
-            remove(user: user, for: space) ? CredentialChange(.removed, space: space, user: user) : nil
+            remove(user: user, for: space) ? StoredCredentials.Change(.removed, space: space, user: user) : nil
         case .makeDefault(let user, let space): makeDefault(user: user, for: space)
         }
     }
@@ -536,48 +547,40 @@ extension CredentialView {
     }
 }
 
-/// One thing to be done to stored credentials.
-public enum CredentialEdit: Sendable {
-    /// Adds the credential, or replaces the one of the same user. With `asDefault` it becomes the space's default;
-    /// without, the default stays as it is.
-    case set(Credential, for: ProtectionSpace, asDefault: Bool)
-    /// Removes the user's credential, if there is one.
-    case remove(user: String, for: ProtectionSpace)
-    /// Makes the user's credential, if there is one, the default of its space.
-    case makeDefault(user: String, for: ProtectionSpace)
-}
+extension StoredCredentials {
+    /// A change of stored credentials that has happened.
+    public struct Change: Sendable, Hashable {
+        public enum Kind: Sendable, Hashable { case set, removed, madeDefault }
 
-/// A change of stored credentials that has happened.
-public struct CredentialChange: Sendable, Hashable {
-    public enum Kind: Sendable, Hashable { case set, removed, madeDefault }
+        public let kind: Kind
+        public let space: ProtectionSpace
+        private let exactUser: ExactText
 
-    public let kind: Kind
-    public let space: ProtectionSpace
-    private let exactUser: ExactText
+        public var user: String { exactUser.text }
 
-    public var user: String { exactUser.text }
-
-    public init(_ kind: Kind, space: ProtectionSpace, user: String) {
-        self.kind = kind
-        self.space = space
-        exactUser = ExactText(user)
+        public init(_ kind: Kind, space: ProtectionSpace, user: String) {
+            self.kind = kind
+            self.space = space
+            exactUser = ExactText(user)
+        }
     }
-}
 
-/// An error of a storage.
-public enum CredentialStorageError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The storage keeps no credentials of that kind for the space, or the credential has no name to store it under.
-    case unkept(credential: String)
-    /// The storage cannot be reached or refused the operation. The text is fit for logs.
-    case unavailable(String)
-    /// The change of many was stopped before its end; nothing of it is kept.
-    case stopped
+    /// An error of a storage.
+    public enum Failure: Error, Sendable, Equatable, CustomStringConvertible {
+        /// The storage keeps no credentials of that kind for the space, or the credential has no name to store it
+        /// under.
+        case unkept(credential: String)
+        /// The storage cannot be reached or refused the operation. The text is fit for logs.
+        case unavailable(String)
+        /// The change of many was stopped before its end; nothing of it is kept.
+        case stopped
 
-    public var description: String {
-        switch self {
-        case .unkept(let credential): "credential \(credential) cannot be stored for such a challenge"
-        case .unavailable(let cause): "the credential store is unavailable: \(cause)"
-        case .stopped: "the change was stopped, and nothing was stored"
+        public var description: String {
+            switch self {
+            case .unkept(let credential): "credential \(credential) cannot be stored for such a challenge"
+            case .unavailable(let cause): "the credential store is unavailable: \(cause)"
+            case .stopped: "the change was stopped, and nothing was stored"
+            }
         }
     }
 }

@@ -76,7 +76,7 @@ struct CommandRunner: Sendable {
     func firstLine(of command: CommandSource, for credential: String) throws(CredentialError) -> [UInt8] {
         var output = try output(of: command, for: credential)
         defer { _ = Secret(wiping: &output) }
-        do throws(HelperFault) {
+        do throws(HelperOutput.Fault) {
             let line = try HelperOutput.lines(output, count: nil).first ?? []
             guard !line.isEmpty else { throw .nothing }
             return Array(line)

@@ -116,7 +116,7 @@ public enum CredentialError: Error, Sendable, Hashable, CustomStringConvertible 
     case noVariable(credential: String, variable: String)
     case unknown(credential: String)
     /// A program that gives it has failed.
-    case helper(credential: String, program: String, HelperFailure)
+    case helper(credential: String, program: String, HelperOutput.Failure)
     /// A program that gives it was not run yet.
     case notRead(credential: String)
     /// The content is not a certificate with its key.

@@ -27,11 +27,11 @@ public final class ClientAccounts: Sendable {
         self.nonceKey = nonceKey
         let methods = clients.methods
         let offersDigest = methods.contains(.digest)
-        do throws(NonceKeyError) {
+        do throws(NonceKey.Failure) {
             secret = Mutex(offersDigest ? try nonceKey?.read() : nil)
         } catch { throw StartError("\(error)") }
         if methods.contains(.negotiate), let path = clients.keytab {
-            do throws(LoginError) { keytab = try ServiceKeytab(path: path) } catch {
+            do throws(ServiceKeytab.LoginFailure) { keytab = try ServiceKeytab(path: path) } catch {
                 throw StartError("'authenticate negotiate' is not possible: \(error)")
             }
         } else {
@@ -67,7 +67,7 @@ public final class ClientAccounts: Sendable {
         var sentences = ((users?.refresh() ?? []) + (tokens?.refresh() ?? [])).map { "\($0)" }
         if let problem = keytab?.refresh() { sentences.append("\(problem)") }
         guard let nonces, let nonceKey else { return sentences }
-        do throws(NonceKeyError) {
+        do throws(NonceKey.Failure) {
             let fresh = try nonceKey.read()
             let isNew = secret.withLock { secret in
                 defer { secret = fresh }

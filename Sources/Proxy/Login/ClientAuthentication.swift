@@ -358,8 +358,8 @@ extension ClientAuthentication {
         guard let token = Base64.decode(head.readable.extracting(credentials).text), !token.isEmpty else {
             throw .refused(challenge("the Proxy-Authorization field has no Negotiate token"))
         }
-        let step: ServiceLogin
-        do throws(LoginError) { step = try begunLogin(login, of: downstream) } catch {
+        let step: ServiceKeytab.Login
+        do throws(ServiceKeytab.LoginFailure) { step = try begunLogin(login, of: downstream) } catch {
             throw .refused(unable(error, exchange))
         }
         login.negotiation = nil
@@ -394,9 +394,11 @@ extension ClientAuthentication {
         }
     }
 
-    private func begunLogin(_ login: ClientLogin, of downstream: Downstream) throws(LoginError) -> ServiceLogin {
+    private func begunLogin(_ login: ClientLogin, of downstream: Downstream) throws(ServiceKeytab.LoginFailure)
+        -> ServiceKeytab.Login
+    {
         if case .awaitingToken(let begun) = login.negotiation { return begun }
-        guard let keytab = accounts.keytab else { throw LoginError(.unavailable, "there is no keytab") }
+        guard let keytab = accounts.keytab else { throw ServiceKeytab.LoginFailure(.unavailable, "there is no keytab") }
         // A ticket that a client has bound to its connection with another server is not valid here.
         let binding = downstream.stream.tls?.serverEndPointBinding.map { ChannelBinding(tlsServerEndPoint: $0) }
         return try keytab.login(over: binding)
@@ -405,7 +407,7 @@ extension ClientAuthentication {
     private static func field(_ token: [UInt8]) -> String { "Negotiate \(Base64.encode(token))" }
 
     /// The library's text goes only to the log, because the client is unknown.
-    private func unable(_ error: LoginError, _ exchange: Exchange) -> Refusal {
+    private func unable(_ error: ServiceKeytab.LoginFailure, _ exchange: Exchange) -> Refusal {
         exchange.record.details = "\(error)"
         switch error.fault {
         case .refused: return challenge("the Kerberos ticket was refused; get another")

@@ -42,7 +42,7 @@ struct ClientLogin {
     /// The state of a client's login by Negotiate (RFC 4559). It belongs to the connection, not to a request.
     enum Negotiation {
         /// The client has the proxy's token; its next request brings the answer. Becomes `.established`, or ends.
-        case awaitingToken(ServiceLogin)
+        case awaitingToken(ServiceKeytab.Login)
         /// All requests without other credentials belong to this principal while the ticket is valid: until `until`.
         /// If the rules change, they must admit the principal again.
         case established(user: String, until: LoopInstant, admittedBy: ClientAuthentication)

@@ -73,7 +73,7 @@ struct AuthorityCommand: Command {
         if case .files(let certificate, _, _) = store.place {
             throw .configuration("the CA \(certificate) is your own: renew it where it was made")
         }
-        do throws(AuthorityProblem) {
+        do throws(CAStore.Problem) {
             try store.renew(host: Environment.hostName, at: Self.now)
             let certificate = try store.certificate(host: Environment.hostName, at: Self.now)
             Console.print("new CA: \(certificate), valid until \(certificate.lastDay)")

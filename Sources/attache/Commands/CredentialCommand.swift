@@ -22,7 +22,7 @@ struct CredentialCommand: Command {
 
     private let work: Work
     private let configuration: Configuration
-    private let place: CredentialStorePlace
+    private let place: CredentialStore.Place
     /// The rule file as given on the command line.
     private let ruleFile: String?
     private let path: String
@@ -52,7 +52,7 @@ struct CredentialCommand: Command {
         ruleFile = arguments.value(of: "config")
         path = try RuleFilePath.choose(ruleFile)
         configuration = try RuleFile.read(path).valid()
-        guard let place = CredentialStorePlace(configuration) else {
+        guard let place = CredentialStore.Place(configuration) else {
             throw .configuration(StatePath.unknown(for: "credentials"))
         }
         self.place = place

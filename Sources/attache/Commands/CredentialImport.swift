@@ -37,17 +37,17 @@ struct CredentialImport {
     // MARK: - Reading
 
     /// All of it, or the reason why nothing is taken.
-    func read() throws(CommandError) -> [KeptCredential] {
+    func read() throws(CommandError) -> [CredentialStore.Entry] {
         let content = try content()
-        do throws(CredentialFileProblem) {
-            let kind = try content.withBytes { text throws(CredentialFileProblem) in
+        do throws(CredentialFileKind.Problem) {
+            let kind = try content.withBytes { text throws(CredentialFileKind.Problem) in
                 if let format { return format }
                 return try CredentialFileKind(of: text)
             }
-            let found = try content.withBytes { text throws(CredentialFileProblem) in try kind.read(text) }
+            let found = try content.withBytes { text throws(CredentialFileKind.Problem) in try kind.read(text) }
             if let found {
                 if found.isEmpty {
-                    throw CredentialFileProblem(
+                    throw CredentialFileKind.Problem(
                         line: nil,
                         "there is no credential in it, read as \(Self.words(for: kind)); --format says another")
                 }
@@ -82,18 +82,18 @@ struct CredentialImport {
         }
     }
 
-    private func failure(_ problem: CredentialFileProblem) -> CommandError {
+    private func failure(_ problem: CredentialFileKind.Problem) -> CommandError {
         .failed("\(name):\(problem.line.map { "\($0):" } ?? "") \(problem.sentence); nothing was imported")
     }
 
-    private func opened(_ content: Secret) throws(CommandError) -> [KeptCredential] {
+    private func opened(_ content: Secret) throws(CommandError) -> [CredentialStore.Entry] {
         guard let key else {
             throw .failed(
                 "\(name) is an export: add its key, --key file NAME or --key env NAME")
         }
         let sealingKey = try CommandError.failing { try SealingKey(reading: key, environment: Environment.all) }
-        do throws(CredentialFileProblem) {
-            return try content.withBytes { text throws(CredentialFileProblem) in
+        do throws(CredentialFileKind.Problem) {
+            return try content.withBytes { text throws(CredentialFileKind.Problem) in
                 try SealedCredentials.read(text, openedWith: sealingKey)
             }
         } catch { throw failure(error) }
@@ -101,9 +101,9 @@ struct CredentialImport {
 
     private func kept(
         _ found: FoundCredentials, _ kind: CredentialFileKind
-    ) throws(CredentialFileProblem) -> [KeptCredential] {
+    ) throws(CredentialFileKind.Problem) -> [CredentialStore.Entry] {
         if let only = found.onlyMethod, !saysMethod {
-            throw CredentialFileProblem(
+            throw CredentialFileKind.Problem(
                 line: only.line,
                 "'\(only.name)' allows no other method, and the store is to know which: say --method, and --realm where it "
                     + "has one")
@@ -111,32 +111,33 @@ struct CredentialImport {
         for omission in found.omissions {
             Console.error("\(name):\(omission.line): \(omission.sentence)")
         }
-        var batch: [KeptCredential] = []
+        var batch: [CredentialStore.Entry] = []
         var passwords: [ProtectionSpace: [ExactText: Secret]] = [:]
         for one in found.credentials {
             let space = terms.space(of: try origin(of: one))
             guard Console.printable(one.user) == one.user else {
-                throw CredentialFileProblem(line: one.line, "the user's name has a control character in it")
+                throw CredentialFileKind.Problem(line: one.line, "the user's name has a control character in it")
             }
             if space.authenticationMethod == .basic, one.user.contains(":") {
-                throw CredentialFileProblem(line: one.line, "a user's name cannot have a colon in it")
+                throw CredentialFileKind.Problem(line: one.line, "a user's name cannot have a colon in it")
             }
             if let known = passwords[space]?[ExactText(one.user)] {
                 // curl's configuration names a user once for each URL of a server.
                 if known == one.password { continue }
-                throw CredentialFileProblem(line: one.line, "the same user has another password in an earlier line")
+                throw CredentialFileKind.Problem(
+                    line: one.line, "the same user has another password in an earlier line")
             }
             let credential = Credential(
                 name: space.credentialName(of: one.user), user: one.user, password: one.password,
                 persistence: .permanent)
             // The first is the one that the file's own program uses.
-            batch.append(KeptCredential(credential, for: space, isDefault: passwords[space] == nil))
+            batch.append(CredentialStore.Entry(credential, for: space, isDefault: passwords[space] == nil))
             passwords[space, default: [:]][ExactText(one.user)] = one.password
         }
         return batch
     }
 
-    private func origin(of found: FoundCredential) throws(CredentialFileProblem) -> Origin {
+    private func origin(of found: FoundCredentials.Entry) throws(CredentialFileKind.Problem) -> Origin {
         do throws(ExplanationError) {
             switch found.server {
             case .host(let host):
@@ -150,13 +151,13 @@ struct CredentialImport {
             case .url(let url): return try Origin(url: url, isProxy: false)
             case .proxy(let url): return try Origin(url: url, isProxy: true)
             }
-        } catch { throw CredentialFileProblem(line: found.line, error.sentence) }
+        } catch { throw CredentialFileKind.Problem(line: found.line, error.sentence) }
     }
 
     // MARK: - Keeping
 
     /// A space that has a default keeps it.
-    func keep(_ batch: [KeptCredential], in store: StoreEditing) throws(CommandError) {
+    func keep(_ batch: [CredentialStore.Entry], in store: StoreEditing) throws(CommandError) {
         let states = store.states(of: batch)
         try ProgressReport.run("keeping credentials") { work throws(CommandError) in
             try store.keep(
@@ -171,7 +172,7 @@ struct CredentialImport {
     }
 
     /// Shows the changes that `keep` would make.
-    func show(_ batch: [KeptCredential], beside store: StoreEditing?) throws(CommandError) {
+    func show(_ batch: [CredentialStore.Entry], beside store: StoreEditing?) throws(CommandError) {
         let states = store?.states(of: batch) ?? batch.map { _ in .new }
         let rows = zip(store?.settled(batch) ?? batch, states).compactMap { kept, state in
             kept.credential.storedName(for: kept.space).map { name in
@@ -184,7 +185,7 @@ struct CredentialImport {
         Console.error("nothing was stored; without --dry-run it would be \(Self.count(batch, states))")
     }
 
-    private static func count(_ batch: [KeptCredential], _ states: [StoreEditing.State]) -> String {
+    private static func count(_ batch: [CredentialStore.Entry], _ states: [StoreEditing.State]) -> String {
         let parts = StoreEditing.State.allCases.compactMap { state in
             let count = states.count { $0 == state }
             return count == 0 ? nil : "\(count) \(state.rawValue)"

@@ -31,7 +31,7 @@ struct CredentialRetry {
     private static let kdcMark = "krb5:"
 
     /// - Parameter path: the rule file's.
-    func run(_ configuration: Configuration, at path: String, _ place: CredentialStorePlace?) throws(CommandError) {
+    func run(_ configuration: Configuration, at path: String, _ place: CredentialStore.Place?) throws(CommandError) {
         var query = ControlQuery()
         if let origin { query.add(origin) }
         if let kdc { query.add("kdc", kdc) }

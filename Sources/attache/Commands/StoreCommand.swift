@@ -39,8 +39,8 @@ struct StoreCommand: Command {
             """)
 
     private enum Work {
-        case rekey(CredentialStorePlace, to: ValueSource)
-        case migrate(CredentialStorePlace, to: CredentialStorePlace, replacing: Bool)
+        case rekey(CredentialStore.Place, to: ValueSource)
+        case migrate(CredentialStore.Place, to: CredentialStore.Place, replacing: Bool)
     }
 
     private let work: Work
@@ -52,7 +52,7 @@ struct StoreCommand: Command {
             if arguments.operands.count > 2 { throw arguments.error("'rekey' takes one key") }
             let key = try ValueSource(arguments, option: "to", operand: 1)
             let path = try RuleFilePath.choose(arguments.value(of: "config"))
-            guard let place = CredentialStorePlace(try RuleFile.read(path).valid()) else {
+            guard let place = CredentialStore.Place(try RuleFile.read(path).valid()) else {
                 throw .configuration(StatePath.unknown(for: "credentials"))
             }
             work = .rekey(place, to: key)
@@ -65,8 +65,8 @@ struct StoreCommand: Command {
                     "\(arguments.operand(1) == nil ? "SOURCE and DESTINATION are" : "DESTINATION is") missing")
             }
             work = .migrate(
-                try CredentialStorePlace(saying: source, as: "SOURCE"),
-                to: try CredentialStorePlace(saying: destination, as: "DESTINATION"),
+                try CredentialStore.Place(saying: source, as: "SOURCE"),
+                to: try CredentialStore.Place(saying: destination, as: "DESTINATION"),
                 replacing: arguments.has("replace"))
         case let action: throw arguments.error(Arguments.unknown("action", action, among: ["rekey", "migrate"]))
         }
@@ -87,10 +87,10 @@ struct StoreCommand: Command {
     }
 
     private static func copy(
-        _ source: CredentialStorePlace, to destination: CredentialStorePlace, replacing: Bool
-    ) throws(CommandError) -> StoreMigration {
+        _ source: CredentialStore.Place, to destination: CredentialStore.Place, replacing: Bool
+    ) throws(CommandError) -> CredentialStore.Migration {
         try ProgressReport.run("copying rows") { work throws(CommandError) in
-            do throws(CredentialStoreError) {
+            do throws(CredentialStore.Failure) {
                 return try source.migrate(
                     to: destination, replacing: replacing, environment: Environment.all, observedBy: work,
                     report: { Console.error($0) })
@@ -102,7 +102,7 @@ struct StoreCommand: Command {
         }
     }
 
-    private static func words(for copied: StoreMigration) -> String {
+    private static func words(for copied: CredentialStore.Migration) -> String {
         let counts = [
             (copied.credentials, "credential"), (copied.accounts, "account"), (copied.spaces, "learned space"),
             (copied.tokens, "token"),

@@ -11,12 +11,12 @@ struct TrustAcceptance {
     private let until: Day
     /// Whether the command line confirms it.
     private let isConfirmed: Bool
-    private let place: CredentialStorePlace
+    private let place: CredentialStore.Place
 
     /// Creates it; nil if nothing is to be stored.
     ///
     /// - Parameter place: the place of the store; nil if unknown.
-    init?(_ arguments: Arguments, _ place: CredentialStorePlace?) throws(CommandError) {
+    init?(_ arguments: Arguments, _ place: CredentialStore.Place?) throws(CommandError) {
         guard arguments.has("accept") else {
             if let alone = ["until", "yes"].first(where: { arguments.has($0) }) {
                 throw arguments.error("'--\(alone)' belongs to '--accept'")

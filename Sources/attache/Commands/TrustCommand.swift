@@ -57,7 +57,7 @@ struct TrustCommand: Command {
         } else {
             configuration = Configuration()
         }
-        acceptance = try TrustAcceptance(arguments, CredentialStorePlace(configuration))
+        acceptance = try TrustAcceptance(arguments, CredentialStore.Place(configuration))
     }
 
     func run() throws(CommandError) -> Int32 {

@@ -40,7 +40,7 @@ struct TrustInquiry {
 
     /// The exceptions that are stored for a server. A store that cannot be opened has none.
     func exceptions(for host: String, port: UInt16) -> [TrustException] {
-        guard let place = CredentialStorePlace(configuration), !place.isMissing else { return [] }
+        guard let place = CredentialStore.Place(configuration), !place.isMissing else { return [] }
         do throws(CommandError) {
             return try StoreEditing(place).trustExceptions(for: host, port: port)
         } catch {

@@ -13,7 +13,7 @@ struct StoreEditing {
     private let store: CredentialStore
 
     /// Opens the store, or creates an empty one.
-    init(_ place: CredentialStorePlace) throws(CommandError) {
+    init(_ place: CredentialStore.Place) throws(CommandError) {
         store = try CommandError.failing {
             try place.open(
                 environment: Environment.all, memory: CredentialMemory(audit: .ofCommand),
@@ -23,7 +23,7 @@ struct StoreEditing {
 
     /// Opens the store, or creates an empty one and says that a running proxy does not know it yet.
     static func openOrMake(
-        _ place: CredentialStorePlace, _ body: (StoreEditing) throws(CommandError) -> Void
+        _ place: CredentialStore.Place, _ body: (StoreEditing) throws(CommandError) -> Void
     ) throws(CommandError) {
         let isNew = place.isMissing
         try body(try StoreEditing(place))
@@ -86,7 +86,7 @@ struct StoreEditing {
         case same = "as before"
     }
 
-    func states(of batch: [KeptCredential]) -> [State] {
+    func states(of batch: [CredentialStore.Entry]) -> [State] {
         batch.map { kept in
             guard let name = kept.credential.storedName(for: kept.space),
                 let present = store.storage.credential(of: name, for: kept.space)
@@ -101,13 +101,13 @@ struct StoreEditing {
     }
 
     /// Returns the credentials, without the default mark if the space has another default.
-    func settled(_ batch: [KeptCredential]) -> [KeptCredential] {
+    func settled(_ batch: [CredentialStore.Entry]) -> [CredentialStore.Entry] {
         let taken = Dictionary(
             store.storage.entries.filter(\.isDefault).map { ($0.space, $0.user) },
             uniquingKeysWith: { first, _ in first })
         return batch.map { kept in
             guard let user = taken[kept.space] else { return kept }
-            return KeptCredential(
+            return CredentialStore.Entry(
                 kept.credential, for: kept.space,
                 isDefault: kept.credential.storedName(for: kept.space)?.hasSameBytes(as: user) == true)
         }
@@ -117,9 +117,9 @@ struct StoreEditing {
     ///
     /// - Parameter stopped: the error if a signal stopped the work.
     func keep(
-        _ batch: [KeptCredential], observedBy work: ProgressReport, stopped: @autoclosure () -> CommandError
+        _ batch: [CredentialStore.Entry], observedBy work: ProgressReport, stopped: @autoclosure () -> CommandError
     ) throws(CommandError) {
-        do throws(CredentialStorageError) { try store.storage.put(settled(batch), observedBy: work) } catch {
+        do throws(StoredCredentials.Failure) { try store.storage.put(settled(batch), observedBy: work) } catch {
             throw error == .stopped ? stopped() : .failed("\(error)")
         }
     }

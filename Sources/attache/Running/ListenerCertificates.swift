@@ -58,7 +58,7 @@ final class ListenerCertificates {
         guard let store = CAStore(configuration) else {
             throw StartError(StatePath.unknown(for: "the authority"))
         }
-        do throws(AuthorityProblem) {
+        do throws(CAStore.Problem) {
             try store.open(host: Environment.hostName, at: Self.now)
         } catch { throw StartError("\(error)") }
         do throws(TLSError) {

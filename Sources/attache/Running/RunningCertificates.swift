@@ -88,7 +88,7 @@ final class RunningCertificates: CertificateDesk {
         let credential = Credential(
             name: space.credentialName(of: pin), trust: exception, persistence: .permanent)
         loop.spawn { [self] in
-            do throws(CredentialStorageError) {
+            do throws(StoredCredentials.Failure) {
                 try await shared.storage.set(credential, for: space)
                 shared.audit.note(
                     AuditEvent(.trustSet, by: .dashboard, space, credential: pin, details: "until \(day)"))

@@ -10,9 +10,9 @@ import Upstream
 /// The credential store of a running proxy: none, until a rule file or a command creates one.
 final class RunningStore: Sendable {
     private struct Opened {
-        let place: CredentialStorePlace
+        let place: CredentialStore.Place
         let store: CredentialStore
-        let follower: StoreFollower
+        let follower: CredentialStore.Follower
     }
 
     let memory = CredentialMemory(audit: AuditTrail(at: Environment.hostName))
@@ -21,13 +21,13 @@ final class RunningStore: Sendable {
     var isOpen: Bool { opened.withLock { $0 != nil } }
 
     /// The reason why the last attempt to follow the store failed; nil if it succeeded.
-    var problem: CredentialStoreError? { opened.withLock { $0?.follower.problem } }
+    var problem: CredentialStore.Failure? { opened.withLock { $0?.follower.problem } }
 
     /// The time when all its changes were known; nil if there is no store.
     var lastFollowed: WallTime? { opened.withLock { $0?.follower.lastFollowed } }
 
     /// The place of the credentials; nil if there is no store.
-    var place: CredentialStorePlace? { opened.withLock { $0?.place } }
+    var place: CredentialStore.Place? { opened.withLock { $0?.place } }
 
     /// The stored credentials.
     ///
@@ -41,9 +41,9 @@ final class RunningStore: Sendable {
     /// stays open. Credentials that were read before have different fingerprints from those read afterwards. Blocks.
     ///
     /// - Returns: the place that was opened just now; nil if none.
-    func open(for configuration: Configuration) throws(StartError) -> CredentialStorePlace? {
+    func open(for configuration: Configuration) throws(StartError) -> CredentialStore.Place? {
         let isNeeded = configuration.store != nil || configuration.keepsCredentials
-        let place = CredentialStorePlace(configuration)
+        let place = CredentialStore.Place(configuration)
         if let present = opened.withLock({ $0?.place }) {
             if present != place {
                 Console.say("changes to 'store' take effect when you restart the proxy")
@@ -56,12 +56,12 @@ final class RunningStore: Sendable {
         }
         guard isNeeded || !place.isMissing else { return nil }
         let store: CredentialStore
-        do throws(CredentialStoreError) {
+        do throws(CredentialStore.Failure) {
             store = try place.open(
                 environment: Environment.all, memory: memory, fingerprintKey: CredentialVersion.Fingerprint.use,
                 report: { Console.report($0) })
         } catch { throw StartError("\(error)") }
-        let follower = StoreFollower(store) { Console.report($0) }
+        let follower = CredentialStore.Follower(store) { Console.report($0) }
         guard follower.start() else { throw StartError("cannot start a thread for the credential store") }
         opened.withLock { $0 = Opened(place: place, store: store, follower: follower) }
         return place

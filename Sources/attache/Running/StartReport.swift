@@ -13,7 +13,7 @@ struct StartReport {
     let sockets: [ClientListener]
     let admin: SocketAddress?
     /// The place of the store; nil if there is no store.
-    let store: CredentialStorePlace?
+    let store: CredentialStore.Place?
     /// The addresses of sockets that the service manager has opened.
     var passed = PassedSockets.addresses
 

@@ -36,20 +36,20 @@ enum StoreMeasure {
         _ = try setting.workspace.write(key, to: "store-\(count)/store.key")
         try Child.run(["chmod", "600", "\(directory)/store.key"])
         let edits = (0..<count).map { number in
-            CredentialEdit.set(
+            StoredCredentials.Edit.set(
                 Credential(
                     name: "user", user: "user-\(number)", password: Secret("password \(number)"),
                     persistence: .permanent), for: space(number), asDefault: true)
         }
         let store = try open(directory)
-        do throws(CredentialStorageError) { try store.storage.apply(edits) } catch { throw .machine("\(error)") }
+        do throws(StoredCredentials.Failure) { try store.storage.apply(edits) } catch { throw .machine("\(error)") }
         return directory
     }
 
     private static func open(_ directory: String) throws(BenchError) -> CredentialStore {
-        let place = CredentialStorePlace(
+        let place = CredentialStore.Place(
             file: "\(directory)/credentials.db", key: .file("\(directory)/store.key"))
-        do throws(CredentialStoreError) {
+        do throws(CredentialStore.Failure) {
             return try place.open(environment: [:], fingerprintKey: { _ in }, report: { Bench.note($0) })
         } catch { throw .machine("\(error)") }
     }

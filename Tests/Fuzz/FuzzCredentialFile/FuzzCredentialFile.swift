@@ -14,20 +14,20 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private func kind(of input: [UInt8], _ lines: Int) -> CredentialFileKind? {
-    do throws(CredentialFileProblem) { return try CredentialFileKind(of: input.span) } catch {
+    do throws(CredentialFileKind.Problem) { return try CredentialFileKind(of: input.span) } catch {
         check(error, lines)
         return nil
     }
 }
 
-private func check(_ problem: CredentialFileProblem, _ lines: Int) {
+private func check(_ problem: CredentialFileKind.Problem, _ lines: Int) {
     precondition(!problem.sentence.isEmpty)
     precondition((1...lines).contains(problem.line ?? 1), "a line that is not there")
 }
 
 private func check(_ input: [UInt8], as kind: CredentialFileKind, _ lines: Int) {
     let found: FoundCredentials?
-    do throws(CredentialFileProblem) { found = try kind.read(input.span) } catch { return check(error, lines) }
+    do throws(CredentialFileKind.Problem) { found = try kind.read(input.span) } catch { return check(error, lines) }
     guard let found else { return }
     precondition(found.credentials.count + found.omissions.count <= input.count)
     for omission in found.omissions { precondition((1...lines).contains(omission.line)) }
@@ -52,11 +52,11 @@ private func check(_ input: [UInt8], as kind: CredentialFileKind, _ lines: Int) 
 
 /// A credential without its line.
 private struct Said: Equatable {
-    let server: FoundCredential.Server
+    let server: FoundCredentials.Entry.Server
     let user: String
     let password: Secret
 
-    init(_ one: FoundCredential) { (server, user, password) = (one.server, one.user, one.password) }
+    init(_ one: FoundCredentials.Entry) { (server, user, password) = (one.server, one.user, one.password) }
 }
 
 private func quoted(_ value: [UInt8]) -> [UInt8] {

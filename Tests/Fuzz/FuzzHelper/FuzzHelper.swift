@@ -21,14 +21,14 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-private func check(_ answer: HelperAnswer) {
+private func check(_ answer: HelperOutput.Answer) {
     for part in text(answer) {
         precondition(part.allSatisfy { $0 >= .space && $0 != .delete || $0 == .tab }, "a line ends in a value")
         precondition(part.count <= 65_535, "a value is longer than a line")
     }
 }
 
-private func text(_ answer: HelperAnswer) -> [[UInt8]] {
+private func text(_ answer: HelperOutput.Answer) -> [[UInt8]] {
     switch answer.content {
     case .password(let user, let password): [Array(user.utf8), password.withBytes { $0.array }]
     case .token(let token), .tokenAndIdentity(let token, _, _): [token.withBytes { $0.array }]

@@ -4,7 +4,7 @@ import Model
 import Rules
 import TLS
 
-extension CredentialStorePlace {
+extension CredentialStore.Place {
     /// The store that a rule file names, else the usual one. Nil if its place is unknown.
     init?(_ configuration: Configuration) {
         if let store = configuration.store {
@@ -25,13 +25,13 @@ extension Configuration {
 extension CAStore {
     /// The CA that a rule file names. Nil if its place is unknown.
     convenience init?(_ configuration: Configuration) {
-        guard let place = CALocation(configuration) else { return nil }
+        guard let place = Location(configuration) else { return nil }
         self.init(
             place, names: configuration.authority.names.map { NameConstraint($0) }, environment: Environment.all)
     }
 }
 
-extension CALocation {
+extension CAStore.Location {
     init?(_ configuration: Configuration) {
         if let files = configuration.authority.files {
             self = .files(

@@ -2,7 +2,7 @@ import Credentials
 import Model
 import Rules
 
-extension CredentialStorePlace {
+extension CredentialStore.Place {
     /// Parses a place of a store: a rule file that names the store, or the arguments of `store`.
     ///
     /// - Parameter name: the name of the argument in error messages.
@@ -21,7 +21,7 @@ extension CredentialStorePlace {
                     + "'\(store.location.backend.rawValue) file PATH' or '\(store.location.backend.rawValue) env NAME', or use libpq's password file"
             )
         }
-        guard let place = CredentialStorePlace(configuration) else {
+        guard let place = CredentialStore.Place(configuration) else {
             throw .configuration(StatePath.unknown(for: "credentials"))
         }
         self = place

@@ -95,7 +95,7 @@ struct DocumentFieldTests {
         let space = Self.names(SpaceField.self)
         #expect(try Self.names(object["questions"]) == Self.names(QuestionField.self).union(space))
         let answer = try #require(
-            StandingAnswer(
+            OperatorAnswer.Standing(
                 OperatorAnswer(.use("ci"), persistence: .session), to: question, until: nil, at: Self.now))
         let answers = try Self.object(JSONText.document(.answers, [answer]) { $0.answer($1) })
         #expect(try Self.names(answers["answers"]) == Self.names(AnswerField.self).union(space))

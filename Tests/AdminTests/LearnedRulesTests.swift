@@ -61,14 +61,15 @@ struct LearnedRulesTests {
         ]
         #expect(
             LearnedRules.text(
-                entries, besides: SuggestedNames(rules: ["ci.example"], credentials: ["origin-ci.example"]))
-                    == """
-                    # ntlm, digest "r" of http://ci.example:8080: 3 times, last 2026-01-01T00:00:00Z
-                    # not answered: unknown reason
-                    credential origin-ci.example-2 { user NAME; password file /path/to/password }
-                    challenge "ci.example-2" { host ci.example; port 8080; realm "r"; method ntlm digest; use origin-ci.example-2 }
+                entries, besides: JournalEntry.SuggestedNames(rules: ["ci.example"], credentials: ["origin-ci.example"])
+            )
+                == """
+                # ntlm, digest "r" of http://ci.example:8080: 3 times, last 2026-01-01T00:00:00Z
+                # not answered: unknown reason
+                credential origin-ci.example-2 { user NAME; password file /path/to/password }
+                challenge "ci.example-2" { host ci.example; port 8080; realm "r"; method ntlm digest; use origin-ci.example-2 }
 
-                    """)
+                """)
     }
 
     @Test func `what was answered has a rule, and what came with it has none`() {

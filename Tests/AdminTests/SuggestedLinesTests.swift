@@ -13,7 +13,7 @@ struct SuggestedLinesTests {
             origin: Origin(host: "h", port: 80, protocol: .http), realm: "r", authenticationMethod: .basic)
         var entry = JournalEntry(JournalEntry.Key(space, scheme: "basic"), .passed, at: 1)
         entry.suggestion = suggestion
-        entry.suggestedNames = SuggestedNames(credentials: names)
+        entry.suggestedNames = JournalEntry.SuggestedNames(credentials: names)
         return SuggestedLines(entry)
     }
 

@@ -22,7 +22,7 @@ struct AnswerStateTests {
 
     @Test func `an answer has a ticket once it was sent, and none again when it is prepared anew`() throws {
         let (prepared, ticket) = try Self.basic()
-        var state = AnswerState.prepared(prepared)
+        var state = PreparedAnswer.State.prepared(prepared)
         #expect(state.ticket == nil)
         state.send(ticket)
         #expect(state.ticket == ticket)
@@ -32,7 +32,7 @@ struct AnswerStateTests {
     }
 
     @Test func `an answer that is renewed counts as one that nobody asked for`() throws {
-        var state = AnswerState.prepared(try Self.basic().0)
+        var state = PreparedAnswer.State.prepared(try Self.basic().0)
         #expect(state.prepared?.answer.challenge != nil)
         state.renew()
         #expect(state.prepared?.answer.challenge == nil)
@@ -40,7 +40,7 @@ struct AnswerStateTests {
     }
 
     @Test func `without an answer there is nothing to send or to renew`() throws {
-        var state = AnswerState.none
+        var state = PreparedAnswer.State.none
         state.send(try Self.basic().1)
         state.renew()
         #expect(state.prepared == nil && state.ticket == nil)

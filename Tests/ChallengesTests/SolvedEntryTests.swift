@@ -59,9 +59,9 @@ struct SolvedEntryTests {
     @Test func `the names of suggestions are told apart`() {
         let journal = ChallengeJournal()
         var first = entry(.basic, realm: "r", .passed, at: 1)
-        first.suggestedNames = SuggestedNames(rules: ["ci.test"], credentials: ["origin"])
+        first.suggestedNames = JournalEntry.SuggestedNames(rules: ["ci.test"], credentials: ["origin"])
         journal.put([first])
         #expect(journal.suggestedNames(besides: []).rules == ["ci.test"])
-        #expect(journal.suggestedNames(besides: [first.key]) == SuggestedNames())
+        #expect(journal.suggestedNames(besides: [first.key]) == JournalEntry.SuggestedNames())
     }
 }

@@ -6,7 +6,7 @@ import Model
 
 /// The operators' answers that also apply to later requests, as text, and how to revoke them.
 enum AnswerTable {
-    static func text(_ answers: [StandingAnswer]) -> String {
+    static func text(_ answers: [OperatorAnswer.Standing]) -> String {
         answers.map { answer in
             var lines = [
                 "\(answer.id)  \(answer.challenge)", "   \(answer.words), since \(AdminTime.text(answer.since))",

@@ -184,7 +184,7 @@ public struct ControlSources: Sendable {
     public let challenges: @Sendable () -> [JournalEntry]
     public let status: @Sendable () -> RunningStatus
     /// Gets the names of the rule file's rules and credentials.
-    public var names: @Sendable () -> SuggestedNames = { SuggestedNames() }
+    public var names: @Sendable () -> JournalEntry.SuggestedNames = { JournalEntry.SuggestedNames() }
     public let reloads: any ReloadControl
     /// Gets the list of credentials. The argument says whether to decrypt stored certificates and tokens for their
     /// expiry.

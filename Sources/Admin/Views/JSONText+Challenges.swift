@@ -64,7 +64,7 @@ extension JSONText {
         }
     }
 
-    mutating func answer(_ answer: StandingAnswer) {
+    mutating func answer(_ answer: OperatorAnswer.Standing) {
         object { json in
             json.member(AnswerField.id, answer.id)
             json.member(AnswerField.challenge, answer.challenge)

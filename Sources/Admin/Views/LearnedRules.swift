@@ -19,7 +19,9 @@ enum LearnedRules {
     }
 
     /// - Parameter names: the names that the rule file has.
-    static func text(_ entries: [JournalEntry], besides names: SuggestedNames = SuggestedNames()) -> String {
+    static func text(
+        _ entries: [JournalEntry], besides names: JournalEntry.SuggestedNames = JournalEntry.SuggestedNames()
+    ) -> String {
         var places: [Place] = []
         var found: [Place: [JournalEntry]] = [:]
         for entry in entries where isOfLogin(entry) {
@@ -40,7 +42,7 @@ enum LearnedRules {
 
     /// - Parameter made: the names of the credentials to be made, by server.
     private static func paragraph(
-        _ entries: [JournalEntry], _ names: inout SuggestedNames, _ made: inout [Origin: String]
+        _ entries: [JournalEntry], _ names: inout JournalEntry.SuggestedNames, _ made: inout [Origin: String]
     ) -> String? {
         let answered = entries.filter(\.isAnswered)
         let open = answered.isEmpty ? entries : answered

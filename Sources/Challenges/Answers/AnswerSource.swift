@@ -50,12 +50,12 @@ public final class AnswerSource {
     public let learning: Learning?
     public let loop: EventLoop
     /// The request's credentials that are being stored.
-    private let storage: PendingStorage
+    private let storage: Learning.PendingStorage
     public var terms = AnswerSource.PreemptiveTerms()
 
     public init(
         delegate: RuleDelegate, challenger: Challenger, urlCredential: Credential?, learning: Learning?,
-        loop: EventLoop, storage: PendingStorage = PendingStorage()
+        loop: EventLoop, storage: Learning.PendingStorage = Learning.PendingStorage()
     ) {
         self.storage = storage
         self.delegate = delegate

@@ -91,41 +91,43 @@ public struct Learning {
     }
 }
 
-/// The credentials of one request that are being stored (`persistence permanent`). The client gets the response only
-/// after that. So a proxy that is killed after a response has stored the credential.
-///
-/// It belongs to its loop.
-public final class PendingStorage {
-    /// The limit of a wait. A slower store gets the credential later.
-    private static let limit: Milliseconds = 2000
-
-    private var writes: [Promise<Void>] = []
-
-    public init() {}
-
-    /// Whether `wait` has to wait.
-    public var isPending: Bool { !writes.isEmpty }
-
-    /// Begins to store a credential.
+extension Learning {
+    /// The credentials of one request that are being stored (`persistence permanent`). The client gets the response
+    /// only after that. So a proxy that is killed after a response has stored the credential.
     ///
-    /// - Parameter write: ends when the credential is stored, or cannot be.
-    func begin(on loop: EventLoop, _ write: @escaping @Sendable () async -> Void) {
-        let end = Promise<Void>()
-        writes.append(end)
-        loop.spawn {
-            await write()
-            end.keep(())
-        }
-    }
+    /// It belongs to its loop.
+    public final class PendingStorage {
+        /// The limit of a wait. A slower store gets the credential later.
+        private static let limit: Milliseconds = 2000
 
-    /// Waits for all stores that were begun, for at most 2 s.
-    public func wait(on loop: EventLoop) async {
-        let end = loop.now + Self.limit
-        while let write = writes.popLast() {
-            await write.value(within: loop.now.time(until: end), on: loop)
-        }
-    }
+        private var writes: [Promise<Void>] = []
 
-    /// Forgets the stores in progress.
-    public func reset() { writes = [] }
+        public init() {}
+
+        /// Whether `wait` has to wait.
+        public var isPending: Bool { !writes.isEmpty }
+
+        /// Begins to store a credential.
+        ///
+        /// - Parameter write: ends when the credential is stored, or cannot be.
+        func begin(on loop: EventLoop, _ write: @escaping @Sendable () async -> Void) {
+            let end = Promise<Void>()
+            writes.append(end)
+            loop.spawn {
+                await write()
+                end.keep(())
+            }
+        }
+
+        /// Waits for all stores that were begun, for at most 2 s.
+        public func wait(on loop: EventLoop) async {
+            let end = loop.now + Self.limit
+            while let write = writes.popLast() {
+                await write.value(within: loop.now.time(until: end), on: loop)
+            }
+        }
+
+        /// Forgets the stores in progress.
+        public func reset() { writes = [] }
+    }
 }

@@ -50,7 +50,7 @@ public struct PreemptiveAnswer {
     }
 
     /// The state of the answer, for a loop that continues from here.
-    public var state: AnswerState {
+    public var state: PreparedAnswer.State {
         guard let prepared else { return .none }
         return isSent ? .sent(prepared, ticket) : .prepared(prepared)
     }

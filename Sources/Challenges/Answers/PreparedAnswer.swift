@@ -74,42 +74,44 @@ public final class PreparedAnswer {
     }
 }
 
-/// The state of a request's answer.
-public enum AnswerState {
-    /// The request is sent without an answer.
-    case none
-    /// The answer goes with the request's next head. Becomes `.sent`, or `.none` if the answer cannot be made.
-    case prepared(PreparedAnswer)
-    /// The answer was sent. The ticket is nil if the answer belongs to the connection. Becomes `.prepared` or `.none`
-    /// after a challenge.
-    case sent(PreparedAnswer, AuthorizationTicket?)
+extension PreparedAnswer {
+    /// The state of a request's answer.
+    public enum State {
+        /// The request is sent without an answer.
+        case none
+        /// The answer goes with the request's next head. Becomes `.sent`, or `.none` if the answer cannot be made.
+        case prepared(PreparedAnswer)
+        /// The answer was sent. The ticket is nil if the answer belongs to the connection. Becomes `.prepared` or
+        /// `.none` after a challenge.
+        case sent(PreparedAnswer, AuthorizationTicket?)
 
-    /// The answer, whether sent or not.
-    public var prepared: PreparedAnswer? {
-        switch self {
-        case .none: nil
-        case .prepared(let prepared), .sent(let prepared, _): prepared
+        /// The answer, whether sent or not.
+        public var prepared: PreparedAnswer? {
+            switch self {
+            case .none: nil
+            case .prepared(let prepared), .sent(let prepared, _): prepared
+            }
         }
-    }
 
-    /// The ticket by which a sent answer is judged.
-    public var ticket: AuthorizationTicket? {
-        if case .sent(_, let ticket) = self { ticket } else { nil }
-    }
+        /// The ticket by which a sent answer is judged.
+        public var ticket: AuthorizationTicket? {
+            if case .sent(_, let ticket) = self { ticket } else { nil }
+        }
 
-    /// Records that the answer is sent with this ticket.
-    public mutating func send(_ ticket: AuthorizationTicket?) {
-        if let prepared { self = .sent(prepared, ticket) }
-    }
+        /// Records that the answer is sent with this ticket.
+        public mutating func send(_ ticket: AuthorizationTicket?) {
+            if let prepared { self = .sent(prepared, ticket) }
+        }
 
-    /// Prepares to resend the request that the server accepted: the answer now counts as preemptive.
-    public mutating func renew() {
-        guard let prepared else { return }
-        let answer = prepared.answer
-        self = .prepared(
-            PreparedAnswer(
-                authenticator: prepared.authenticator,
-                answer: Answer(space: answer.space, challenge: nil, credential: answer.credential)))
+        /// Prepares to resend the request that the server accepted: the answer now counts as preemptive.
+        public mutating func renew() {
+            guard let prepared else { return }
+            let answer = prepared.answer
+            self = .prepared(
+                PreparedAnswer(
+                    authenticator: prepared.authenticator,
+                    answer: Answer(space: answer.space, challenge: nil, credential: answer.credential)))
+        }
     }
 }
 

@@ -176,9 +176,9 @@ public final class ChallengeJournal: Sendable {
     }
 
     /// The names that the suggestions of other entries give.
-    func suggestedNames(besides keys: [JournalEntry.Key]) -> SuggestedNames {
+    func suggestedNames(besides keys: [JournalEntry.Key]) -> JournalEntry.SuggestedNames {
         state.withLock { state in
-            var names = SuggestedNames()
+            var names = JournalEntry.SuggestedNames()
             for record in state.records.values where !keys.contains(record.entry.key) {
                 names.add(record.entry.suggestedNames)
             }

@@ -163,28 +163,30 @@ public enum JournalText {
     }
 }
 
-/// The names that suggested lines give to rules and credentials.
-public struct SuggestedNames: Sendable, Equatable {
-    public var rules: Set<String> = []
-    public var credentials: Set<String> = []
+extension JournalEntry {
+    /// The names that suggested lines give to rules and credentials.
+    public struct SuggestedNames: Sendable, Equatable {
+        public var rules: Set<String> = []
+        public var credentials: Set<String> = []
 
-    public init(rules: Set<String> = [], credentials: Set<String> = []) {
-        self.rules = rules
-        self.credentials = credentials
-    }
+        public init(rules: Set<String> = [], credentials: Set<String> = []) {
+            self.rules = rules
+            self.credentials = credentials
+        }
 
-    /// Takes the name for a new rule: the one that is wished, or else the first with a number that is free.
-    public mutating func takeRule(_ wish: String) -> String {
-        let name = Configuration.free(wish, rules.contains)
-        rules.insert(name)
-        return name
-    }
+        /// Takes the name for a new rule: the one that is wished, or else the first with a number that is free.
+        public mutating func takeRule(_ wish: String) -> String {
+            let name = Configuration.free(wish, rules.contains)
+            rules.insert(name)
+            return name
+        }
 
-    /// The name for a new credential: the one that is wished, or else the first with a number that is free.
-    public func freeCredential(_ wish: String) -> String { Configuration.free(wish, credentials.contains) }
+        /// The name for a new credential: the one that is wished, or else the first with a number that is free.
+        public func freeCredential(_ wish: String) -> String { Configuration.free(wish, credentials.contains) }
 
-    public mutating func add(_ other: SuggestedNames) {
-        rules.formUnion(other.rules)
-        credentials.formUnion(other.credentials)
+        public mutating func add(_ other: JournalEntry.SuggestedNames) {
+            rules.formUnion(other.rules)
+            credentials.formUnion(other.credentials)
+        }
     }
 }

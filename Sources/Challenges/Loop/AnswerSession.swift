@@ -11,7 +11,7 @@ import Model
 /// request. A session is begun by the proxy's own requests, and shown by cookies.
 final class AnswerSession {
     let context: ChallengeContext
-    private(set) var state: AnswerState
+    private(set) var state: PreparedAnswer.State
     /// Whether the request is sent without its body, because its answer can only bring the next challenge.
     private(set) var omitsBody = false
     /// The credential with its own place that is sent beside the answer to a challenge.
@@ -19,7 +19,7 @@ final class AnswerSession {
     /// Whether a login page came earlier for this request.
     var sawLoginPage = false
 
-    init(_ state: AnswerState = .none, in context: ChallengeContext) {
+    init(_ state: PreparedAnswer.State = .none, in context: ChallengeContext) {
         self.state = state
         self.context = context
     }

@@ -6,36 +6,38 @@ import Model
 import Rules
 import Telemetry
 
-/// A request whose challenges are handled.
-public struct ChallengedRequest {
-    /// The request target as the challenger sees it.
-    public let target: ByteBuffer
-    public let hasBody: Bool
-    /// Whether the request is a CONNECT, which only the parent answers (RFC 9110 section 9.3.6).
-    public var opensTunnel = false
-    /// Whether the request is sent with an answer to the origin behind the parent.
-    public var answersOrigin: () -> Bool = { false }
-    /// Whether it is the proxy's own request. A client's request may wait for it, so it waits for no other.
-    public let isOwn: Bool
-    public let record: ExchangeRecord
-    public let presence: any RequestPresence
-    public let waiting: WaitingTime
-    /// The request as a sample by which the proxy can ask the server itself; nil if it cannot be repeated.
-    public var sample: () -> Account.Sample? = { nil }
+extension ChallengeContext {
+    /// A request whose challenges are handled.
+    public struct Request {
+        /// The request target as the challenger sees it.
+        public let target: ByteBuffer
+        public let hasBody: Bool
+        /// Whether the request is a CONNECT, which only the parent answers (RFC 9110 section 9.3.6).
+        public var opensTunnel = false
+        /// Whether the request is sent with an answer to the origin behind the parent.
+        public var answersOrigin: () -> Bool = { false }
+        /// Whether it is the proxy's own request. A client's request may wait for it, so it waits for no other.
+        public let isOwn: Bool
+        public let record: ExchangeRecord
+        public let presence: any RequestPresence
+        public let waiting: WaitingTime
+        /// The request as a sample by which the proxy can ask the server itself; nil if it cannot be repeated.
+        public var sample: () -> Account.Sample? = { nil }
 
-    /// The client's application, as named in `User-Agent`; nil if absent.
-    public var application: () -> String? = { nil }
+        /// The client's application, as named in `User-Agent`; nil if absent.
+        public var application: () -> String? = { nil }
 
-    public init(
-        target: ByteBuffer, hasBody: Bool, isOwn: Bool, record: ExchangeRecord, presence: any RequestPresence,
-        waiting: WaitingTime
-    ) {
-        self.target = target
-        self.hasBody = hasBody
-        self.isOwn = isOwn
-        self.record = record
-        self.presence = presence
-        self.waiting = waiting
+        public init(
+            target: ByteBuffer, hasBody: Bool, isOwn: Bool, record: ExchangeRecord, presence: any RequestPresence,
+            waiting: WaitingTime
+        ) {
+            self.target = target
+            self.hasBody = hasBody
+            self.isOwn = isOwn
+            self.record = record
+            self.presence = presence
+            self.waiting = waiting
+        }
     }
 }
 
@@ -43,7 +45,7 @@ public struct ChallengedRequest {
 /// do.
 public final class ChallengeContext {
     public let source: AnswerSource
-    public let request: ChallengedRequest
+    public let request: Request
     /// The reader of responses.
     public let response: any ChallengeResponse
     public let connection: any LoginConnection
@@ -56,7 +58,7 @@ public final class ChallengeContext {
 
     /// - Parameter connection: the connection that the request is sent on, and its response comes on.
     public init(
-        source: AnswerSource, request: ChallengedRequest, connection: any ChallengeResponse & LoginConnection,
+        source: AnswerSource, request: Request, connection: any ChallengeResponse & LoginConnection,
         pages: (any LoginPages)?, fetcher: any TokenFetching, metrics: Metrics
     ) {
         self.source = source
@@ -148,9 +150,7 @@ extension ChallengeContext {
             if !error.isOfProgram { state.report("\(error)") }
         }
     }
-}
 
-extension ChallengeContext {
     /// Records in the journal that a challenge was answered.
     ///
     /// - Parameters:

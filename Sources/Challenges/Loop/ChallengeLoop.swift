@@ -77,7 +77,7 @@ public final class ChallengeLoop {
 
     private var performer: AnswerSession { preparation.performer }
     private var challenger: Challenger { context.challenger }
-    private var request: ChallengedRequest { context.request }
+    private var request: ChallengeContext.Request { context.request }
     private var response: any ChallengeResponse { context.response }
 
     /// Does the awaited work.

@@ -74,7 +74,7 @@ extension ChallengeState {
     /// The saved answers of operators, the oldest first.
     ///
     /// - Parameter today: the current day; exceptions until an earlier day have ended.
-    public func standingAnswers(on today: Day) -> [StandingAnswer] {
+    public func standingAnswers(on today: Day) -> [OperatorAnswer.Standing] {
         questions.standing.filter { standing in
             guard case .trust(let pin, let until) = standing.word else { return true }
             return today <= until && storage.version(of: "\(pin)", for: standing.space.ofExceptions) != nil
@@ -88,7 +88,7 @@ extension ChallengeState {
     @discardableResult
     public func forgetAnswer(
         _ id: Int, on today: Day, by actor: AuditEvent.Actor
-    ) async throws(OperatorAnswer.Failure) -> StandingAnswer {
+    ) async throws(OperatorAnswer.Failure) -> OperatorAnswer.Standing {
         guard let standing = standingAnswers(on: today).first(where: { $0.id == id }) else { throw .unknown(id) }
         if case .trust(let pin, _) = standing.word {
             let space = standing.space.ofExceptions

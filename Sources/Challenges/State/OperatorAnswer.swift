@@ -50,66 +50,68 @@ extension OperatorAnswer.Act {
     }
 }
 
-/// An operator's answer that also applies to later requests and can be revoked. Passwords are kept elsewhere, in the
-/// client's session.
-public struct StandingAnswer: Sendable {
-    enum Word: Sendable {
-        case use(String)
-        case reject
-        case cancel
-        /// The exception for that key is in the store.
-        case trust(KeyPin, until: Day)
-    }
-
-    /// The id of the question it answered.
-    public let id: Int
-    let key: OperatorQuestion.Key
-    let word: Word
-    /// The challenge in words.
-    public let challenge: String
-    /// The time of the answer.
-    public let since: WallTime
-
-    /// - Parameter until: the last day of an exception.
-    /// - Returns: nil for an answer that applies to no later request, or is stored elsewhere.
-    init?(_ answer: OperatorAnswer, to question: OperatorQuestion, until: Day?, at now: WallTime) {
-        switch answer.act {
-        case .trust:
-            guard let pin = question.pin, let until else { return nil }
-            word = .trust(pin, until: until)
-        case _ where answer.persistence == .none: return nil
-        case .use(let name): word = .use(name)
-        case .reject: word = .reject
-        case .cancel: word = .cancel
-        case .password: return nil
+extension OperatorAnswer {
+    /// An operator's answer that also applies to later requests and can be revoked. Passwords are kept elsewhere, in
+    /// the client's session.
+    public struct Standing: Sendable {
+        enum Word: Sendable {
+            case use(String)
+            case reject
+            case cancel
+            /// The exception for that key is in the store.
+            case trust(KeyPin, until: Day)
         }
-        id = question.id
-        key = question.key
-        challenge = question.words
-        since = now
-    }
 
-    public var space: ProtectionSpace { key.space }
-    /// The rule that asked.
-    public var rule: RuleReference? { key.rule }
+        /// The id of the question it answered.
+        public let id: Int
+        let key: OperatorQuestion.Key
+        let word: Word
+        /// The challenge in words.
+        public let challenge: String
+        /// The time of the answer.
+        public let since: WallTime
 
-    /// The answer in the words of the rule file.
-    public var words: String {
-        switch word {
-        case .use(let name): "use \(JournalText.printable(name, longest: 64))"
-        case .reject: "reject"
-        case .cancel: "cancel"
-        case .trust(let pin, let until): "trust \(pin) until \(until)"
+        /// - Parameter until: the last day of an exception.
+        /// - Returns: nil for an answer that applies to no later request, or is stored elsewhere.
+        init?(_ answer: OperatorAnswer, to question: OperatorQuestion, until: Day?, at now: WallTime) {
+            switch answer.act {
+            case .trust:
+                guard let pin = question.pin, let until else { return nil }
+                word = .trust(pin, until: until)
+            case _ where answer.persistence == .none: return nil
+            case .use(let name): word = .use(name)
+            case .reject: word = .reject
+            case .cancel: word = .cancel
+            case .password: return nil
+            }
+            id = question.id
+            key = question.key
+            challenge = question.words
+            since = now
         }
-    }
 
-    /// The answer to another question about the same challenge; nil if a stored credential answers it.
-    var act: OperatorAnswer.Act? {
-        switch word {
-        case .use(let name): .use(name)
-        case .reject: .reject
-        case .cancel: .cancel
-        case .trust: nil
+        public var space: ProtectionSpace { key.space }
+        /// The rule that asked.
+        public var rule: RuleReference? { key.rule }
+
+        /// The answer in the words of the rule file.
+        public var words: String {
+            switch word {
+            case .use(let name): "use \(JournalText.printable(name, longest: 64))"
+            case .reject: "reject"
+            case .cancel: "cancel"
+            case .trust(let pin, let until): "trust \(pin) until \(until)"
+            }
+        }
+
+        /// The answer to another question about the same challenge; nil if a stored credential answers it.
+        var act: OperatorAnswer.Act? {
+            switch word {
+            case .use(let name): .use(name)
+            case .reject: .reject
+            case .cancel: .cancel
+            case .trust: nil
+            }
         }
     }
 }

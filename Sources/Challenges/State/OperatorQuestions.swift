@@ -29,7 +29,7 @@ public final class OperatorQuestions: Sendable {
         var lastRequest = 0
         var open: [Int: Held] = [:]
         var ids: [OperatorQuestion.Key: Int] = [:]
-        var standing = LRUMap<OperatorQuestion.Key, StandingAnswer>()
+        var standing = LRUMap<OperatorQuestion.Key, OperatorAnswer.Standing>()
         var figures = RunningFigures.Questions()
         /// The time up to which the announcement rate is used up.
         var announced = WallTime.distantPast
@@ -231,7 +231,7 @@ public final class OperatorQuestions: Sendable {
             state -> (OperatorQuestion?, [Expectation<OperatorQuestions.Outcome>]) in
             guard let question = state.open[id]?.question else { return (nil, []) }
             let now = SystemClock.wallTime
-            if let standing = StandingAnswer(answer, to: question, until: until, at: now) {
+            if let standing = OperatorAnswer.Standing(answer, to: question, until: until, at: now) {
                 state.standing.makeRoom(below: Self.standingLimit)
                 state.standing.put(standing, for: question.key)
                 changes.add(1, ordering: .releasing)
@@ -253,7 +253,7 @@ public final class OperatorQuestions: Sendable {
     }
 
     /// Forgets an answer: its challenge is a question again.
-    func forget(_ standing: StandingAnswer) {
+    func forget(_ standing: OperatorAnswer.Standing) {
         state.withLock { state in
             guard state.standing.use(standing.key)?.id == standing.id else { return }
             state.standing.remove(standing.key)
@@ -265,7 +265,7 @@ public final class OperatorQuestions: Sendable {
     func standing(for key: OperatorQuestion.Key) -> OperatorAnswer.Act? { state.withLock { $0.standing.use(key) }?.act }
 
     /// All saved answers, the oldest first.
-    var standing: [StandingAnswer] { state.withLock { $0.standing.values }.sorted { $0.id < $1.id } }
+    var standing: [OperatorAnswer.Standing] { state.withLock { $0.standing.values }.sorted { $0.id < $1.id } }
 
     /// A number that changes when the saved answers may have changed.
     var generation: Int { changes.load(ordering: .acquiring) }

@@ -202,8 +202,8 @@ struct UnansweredReason {
     ///
     /// - Parameter names: those of other suggestions; gets the names of this one.
     func suggestion(
-        for query: ChallengeQuery, _ offer: Offer, by rules: RuleSet, besides names: inout SuggestedNames
-    ) -> (rule: SuggestedChallengeRule, comments: [String], names: SuggestedNames)? {
+        for query: ChallengeQuery, _ offer: Offer, by rules: RuleSet, besides names: inout JournalEntry.SuggestedNames
+    ) -> (rule: SuggestedChallengeRule, comments: [String], names: JournalEntry.SuggestedNames)? {
         guard isOfRules else { return nil }
         let space = offer.space
         var rule = SuggestedChallengeRule(space)
@@ -214,7 +214,7 @@ struct UnansweredReason {
         rule.registry = RegistryChallenge.naming(offer.challenge, from: space.origin)
         let ruleName = rules.configuration.freeRuleName(space.host, besides: names.rules)
         rule.ruleName = ruleName
-        var own = SuggestedNames(rules: [ruleName])
+        var own = JournalEntry.SuggestedNames(rules: [ruleName])
         if let made = rule.madeCredential {
             let name = rules.configuration.freeCredentialName(made, besides: names.credentials)
             rule.credentialName = name

@@ -159,7 +159,7 @@ extension SOCKSOpening {
                 return
             }
             // The server judges the password before it learns the target.
-            var request = ChallengedRequest(
+            var request = ChallengeContext.Request(
                 target: ByteBuffer(capacity: 1), hasBody: false, isOwn: exchange.isOwn,
                 record: exchange.record, presence: downstream.presence, waiting: exchange.times.waiting)
             request.sample = { exchange.loginSample(to: origin) }

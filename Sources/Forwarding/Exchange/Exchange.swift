@@ -40,7 +40,7 @@ public final class Exchange {
     public var way = UpstreamPath.direct
     public var credentials: Credentials
     /// The request's credentials that are being stored.
-    public let storage: PendingStorage
+    public let storage: Learning.PendingStorage
     /// The data of the proxy's own request; nil for a client's request.
     public var own: InternalRequest?
     /// The probe that this request carries out; nil for all other requests.
@@ -117,7 +117,7 @@ public final class Exchange {
         upstream = UpstreamConnection(limits: policy.limits.response, on: loop)
         record = ExchangeRecord(keeping: policy.recordedParts)
         credentials = Credentials()
-        storage = PendingStorage()
+        storage = Learning.PendingStorage()
         times = Times()
         whole = nil
     }

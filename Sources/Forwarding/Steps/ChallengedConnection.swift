@@ -127,7 +127,7 @@ extension ChallengeContext {
         pages: (any LoginPages)? = nil
     ) {
         let downstream = connection.downstream
-        var request = ChallengedRequest(
+        var request = Request(
             target: target, hasBody: !exchange.body.isEmpty,
             isOwn: exchange.isOwn, record: exchange.record,
             presence: downstream.presence, waiting: exchange.times.waiting)

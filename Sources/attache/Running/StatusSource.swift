@@ -65,9 +65,9 @@ final class StatusSource: Sendable {
     var judging: (rules: RuleSet, trust: TrustSources) { setup.withLock { ($0.rules, $0.trust) } }
 
     /// The names that new rules and credentials must not have.
-    var names: SuggestedNames {
+    var names: JournalEntry.SuggestedNames {
         let configuration = setup.withLock { $0.rules.configuration }
-        return SuggestedNames(
+        return JournalEntry.SuggestedNames(
             rules: Set(configuration.challenges.compactMap(\.rule.name)),
             credentials: Set(configuration.credentials.map(\.name)))
     }

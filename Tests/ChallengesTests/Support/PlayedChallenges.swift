@@ -131,7 +131,7 @@ final class PlayedRequest {
             challenger: Challenger(Self.origin, title: "the origin"), urlCredential: nil, learning: nil, loop: loop)
         context = ChallengeContext(
             source: source,
-            request: ChallengedRequest(
+            request: ChallengeContext.Request(
                 target: target, hasBody: hasBody, isOwn: false, record: record, presence: server,
                 waiting: WaitingTime()),
             connection: server, pages: nil, fetcher: SilentEndpoint(), metrics: Metrics())

@@ -58,7 +58,7 @@ public struct GatewayConnector {
         let visit = GatewayVisit(
             client: far, server: FTPServer(host: origin.hostText, port: origin.port, addresses: addresses),
             trust: trust, outcome: outcome, policy: policy,
-            versions: destination.route.tls?.versions ?? TLSTerms.defaultVersions,
+            versions: destination.route.tls?.versions ?? Configuration.TLSTerms.defaultVersions,
             requiresTLS: destination.route.upgrade != nil)
         do throws(GatewayThreads.Shortage) {
             try Self.threads.run(for: downstream.address) { visit.run() }

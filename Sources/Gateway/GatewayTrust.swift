@@ -15,12 +15,12 @@ struct GatewayTrust: Sendable {
     private let origin: Origin
     private let host: String
     private let port: UInt16
-    private let tls: TLSTerms?
+    private let tls: Configuration.TLSTerms?
     private let lists: RevocationLists?
 
     /// - Parameter tls: the route's settings.
     init(
-        policy: Policy, delegate: RuleDelegate, origin: UpstreamServer, tls: TLSTerms?
+        policy: Policy, delegate: RuleDelegate, origin: UpstreamServer, tls: Configuration.TLSTerms?
     ) throws(Refusal) {
         self.policy = policy
         self.delegate = delegate
@@ -42,7 +42,7 @@ struct GatewayTrust: Sendable {
     func refusal(of chain: PresentedChain) -> Refusal? {
         policy.trust.readSystem()
         let now = SystemClock.wallTime
-        func evaluate(_ terms: TrustTerms?) -> TrustEvaluation {
+        func evaluate(_ terms: Configuration.TrustTerms?) -> TrustEvaluation {
             TrustEvaluation.of(
                 chain, for: terms?.name.map { ServerName(ofRule: $0) } ?? ServerName(host),
                 anchors: policy.trust.anchors(for: terms),

@@ -11,7 +11,7 @@ public struct RuleFile: Sendable {
 
     /// Reads a rule file and its includes. Throws only if the file itself cannot be read.
     public init(_ path: String, from reader: some SourceReader) throws(SourceError) {
-        let log = DiagnosticLog()
+        let log = Diagnostic.Log()
         var syntax = SyntaxReader(reader: reader, log: log)
         let nodes = try syntax.read(path)
         var parser = RuleParser(reader: reader, sources: syntax.sources, log: log)
@@ -23,5 +23,5 @@ public struct RuleFile: Sendable {
     }
 
     /// The diagnostics for people; empty if none.
-    public var report: String { DiagnosticRenderer(sources).text(diagnostics) }
+    public var report: String { Diagnostic.Renderer(sources).text(diagnostics) }
 }

@@ -77,7 +77,7 @@ struct MisdirectionTests {
                 _ = try await opening.open()
             }
         case .login:
-            let form = LoginForm(signs: [], login: LoginTemplate(action: "/login", fields: []))
+            let form = Configuration.LoginForm(signs: [], login: LoginTemplate(action: "/login", fields: []))
             let login = LoginExchange(
                 downstream: session.downstream, exchange: exchange, destination: destination, form: form)
             defer { login.end() }

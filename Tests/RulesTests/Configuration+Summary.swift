@@ -254,7 +254,7 @@ extension Configuration.Store {
     }
 }
 
-extension AnswerTerms {
+extension Configuration.AnswerTerms {
     /// The modifiers, as the rule file would write them.
     var summary: [String] {
         var words: [String] = []
@@ -266,7 +266,7 @@ extension AnswerTerms {
     }
 }
 
-extension LoginForm {
+extension Configuration.LoginForm {
     fileprivate var summary: String {
         var words: [String] = []
         for sign in signs {

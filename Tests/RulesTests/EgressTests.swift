@@ -61,7 +61,7 @@ import Testing
     ])
     func `the blocks for a packet filter hold the permitted addresses`(entries: String) throws {
         let rules = try rules("egress { \(entries) }")
-        let blocks = EgressBlocks(rules.configuration.egress).blocks
+        let blocks = EgressPolicy.Blocks(rules.configuration.egress).blocks
         let texts = [
             "1.2.3.4", "10.0.0.1", "10.0.0.2", "10.1.2.3", "10.1.2.4", "10.2.0.1", "10.3.0.1", "10.20.0.1", "10.21.0.1",
             "127.0.0.1", "127.0.0.2", "169.254.1.1", "169.254.169.254", "192.168.6.255", "192.168.7.8", "192.168.7.9",

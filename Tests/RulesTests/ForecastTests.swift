@@ -28,7 +28,7 @@ struct ForecastTests {
     private func rounds(
         _ host: String, failures: Int = 0, method: AuthenticationMethod = .basic, space: ExplainedSpace? = nil,
         urlUser: String? = nil
-    ) throws -> [ExplainedRound] {
+    ) throws -> [Explanation.Round] {
         let file = try RuleFile("proxy.conf", from: PlayedReader(["proxy.conf": Self.rules]))
         let rules = RuleSet(try #require(file.configuration))
         let client = ClientIdentity(address: IPAddress(v4: 0x7F00_0001))
@@ -37,14 +37,14 @@ struct ForecastTests {
         request.failures = failures
         request.urlUser = urlUser
         let query = ChallengeQuery(host: host, port: 80, protocol: .http, realm: "r", method: method, client: client)
-        var offers = [ExplainedResponse.Offer(scheme: "Basic", query: query, space: space)]
+        var offers = [ExplainedRequest.Response.Offer(scheme: "Basic", query: query, space: space)]
         if host == "two.test" {
             var digest = query
             digest.method = .digest
             offers.insert(.init(scheme: "Digest", query: digest, space: space), at: 0)
         }
-        let response = ExplainedResponse(offers: offers)
-        return ExplainedRound.all(of: { _ in response }, to: request, by: rules)
+        let response = ExplainedRequest.Response(offers: offers)
+        return Explanation.Round.all(of: { _ in response }, to: request, by: rules)
     }
 
     private func forecasts(

@@ -77,11 +77,11 @@ struct GoldenFile {
         explained.today = reader.today
         let asked = explained.atOrigin(by: rules)
         let offers = challenges.map { challenge in
-            ExplainedResponse.Offer(
+            ExplainedRequest.Response.Offer(
                 scheme: challenge.method.description,
                 query: asked.query(method: challenge.method, realm: challenge.realm))
         }
-        let response = offers.isEmpty ? nil : { (_: Int) in ExplainedResponse(offers: offers) }
+        let response = offers.isEmpty ? nil : { (_: Int) in ExplainedRequest.Response(offers: offers) }
         text += Explanation(explained, response: response, rules: rules).text
         return text
     }

@@ -4,11 +4,13 @@ import Testing
 @testable import Rules
 
 @Suite struct LoginRecognitionTests {
-    private func form(_ signs: LoginForm.Sign...) -> LoginForm {
-        LoginForm(signs: signs, login: LoginTemplate(action: "/login", fields: []))
+    private func form(_ signs: Configuration.LoginForm.Sign...) -> Configuration.LoginForm {
+        Configuration.LoginForm(signs: signs, login: LoginTemplate(action: "/login", fields: []))
     }
 
-    private func recognise(_ form: LoginForm, _ status: Int, _ location: String? = nil) -> LoginForm.Recognition {
+    private func recognise(_ form: Configuration.LoginForm, _ status: Int, _ location: String? = nil)
+        -> Configuration.LoginForm.Recognition
+    {
         guard let location else { return form.recognise(status: status, locations: []) }
         let path = location.replacing("http://h", with: "")
         return form.recognise(status: status, locations: [location, path].map { Array($0.utf8) })

@@ -149,7 +149,7 @@ import Testing
         #expect(first.upgrade?.port(from: 8080) == 8080 && first.tls == nil)
         let second = rules.route(host: Array("b.example".utf8).span, port: 80)
         #expect(second.action == .intercept && second.upgrade?.port(from: 80) == 8443)
-        #expect(second.tls == TLSTerms(minimum: .v10))
+        #expect(second.tls == Configuration.TLSTerms(minimum: .v10))
         #expect(RouteDecision.none.upgrade == nil)
     }
 

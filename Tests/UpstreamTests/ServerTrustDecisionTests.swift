@@ -198,7 +198,7 @@ struct ServerTrustDecisionTests {
                 let client = ClientIdentity(address: IPAddress(v4: 0x7F00_0001))
                 let decision = rules.decide(
                     .serverTrust(host: host, port: 8443, client: client, findings: found, today: today))
-                let terms = TrustTerms(
+                let terms = Configuration.TrustTerms(
                     allow: found, pins: [try #require(KeyPin(Self.pin))], until: Day("2027-02-19"))
                 #expect(decision.action == .trust(terms), "\(suggestion.text)")
             }

@@ -27,7 +27,7 @@ struct TrustSourcesTests {
     func `a rule's anchors are read when they change, and stay when they go`(isOnly: Bool) throws {
         let rule = "challenge { host a; method server-trust; anchor \(path)\(isOnly ? " only" : ""); trust }"
         let sources = try TrustSources(policy(rule).rules)
-        let terms = TrustTerms(anchors: [path], hasOnlyItsAnchors: isOnly)
+        let terms = Configuration.TrustTerms(anchors: [path], hasOnlyItsAnchors: isOnly)
         #expect(sources.refresh().map { "\($0)" } == ["cannot read \(path): no such file or directory"])
         let system = sources.anchors(for: nil).certificates.count
         #expect(sources.anchors(for: terms).certificates.count == (isOnly ? 0 : system))
@@ -69,7 +69,7 @@ struct TrustSourcesTests {
         let sources = try TrustSources(policy("").rules)
         _ = sources.refresh()
         let certificate = try #require(try Certificate.all(inPEM: Array(Self.authority().utf8).span).first)
-        let terms = TLSTerms(revocation: ["a.crl", "b.crl"])
+        let terms = Configuration.TLSTerms(revocation: ["a.crl", "b.crl"])
         for _ in 1...3 { sources.note(unlisted: [certificate], by: terms) }
         sources.note(unlisted: [certificate], by: nil)
         let told = sources.refresh().map { "\($0)" }
@@ -82,11 +82,11 @@ struct TrustSourcesTests {
     @Test func `revocation lists that were never read are told from none`() throws {
         let sources = try TrustSources(policy("route a { tls revocation \(path) }").rules)
         #expect(sources.refresh().count == 1)
-        guard case .unknown = sources.revocation(for: TLSTerms(revocation: [path])) else {
+        guard case .unknown = sources.revocation(for: Configuration.TLSTerms(revocation: [path])) else {
             Issue.record("a missing list is taken for an empty one")
             return
         }
-        for terms in [nil, TLSTerms(minimum: .v13)] {
+        for terms in [nil, Configuration.TLSTerms(minimum: .v13)] {
             guard case .unasked = sources.revocation(for: terms) else {
                 Issue.record("nobody asked for lists")
                 return

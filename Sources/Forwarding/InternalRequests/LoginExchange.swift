@@ -20,7 +20,7 @@ struct LoginExchange {
     /// The exchange of the client's request.
     let exchange: Exchange
     let destination: Destination
-    let form: LoginForm
+    let form: Configuration.LoginForm
     /// The run of the proxy's own requests.
     private let run: Forwarding
 
@@ -29,7 +29,7 @@ struct LoginExchange {
     /// The limit of a page in bytes; pages with a form need less.
     static let pageLimit = 512 * 1024
 
-    init(downstream: Downstream, exchange: Exchange, destination: Destination, form: LoginForm) {
+    init(downstream: Downstream, exchange: Exchange, destination: Destination, form: Configuration.LoginForm) {
         self.downstream = downstream
         self.exchange = exchange
         self.destination = destination

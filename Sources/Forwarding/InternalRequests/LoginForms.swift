@@ -12,7 +12,7 @@ import Upstream
 /// The login form of a rule, for one request. It tells the origin's login page from the page that was requested, and
 /// fills it in.
 final class LoginForms: LoginPages {
-    private let form: LoginForm
+    private let form: Configuration.LoginForm
     private let downstream: Downstream
     private unowned let exchange: Exchange
     private let destination: Destination
@@ -44,7 +44,8 @@ final class LoginForms: LoginPages {
         return LoginForms(form, downstream: downstream, exchange: exchange, destination: destination)
     }
 
-    private init(_ form: LoginForm, downstream: Downstream, exchange: Exchange, destination: Destination) {
+    private init(_ form: Configuration.LoginForm, downstream: Downstream, exchange: Exchange, destination: Destination)
+    {
         self.form = form
         self.downstream = downstream
         self.exchange = exchange

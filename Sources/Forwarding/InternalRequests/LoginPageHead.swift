@@ -41,17 +41,17 @@ struct LoginPageHead {
             }
     }
 
-    func recognition(by form: LoginForm) -> LoginForm.Recognition {
+    func recognition(by form: Configuration.LoginForm) -> Configuration.LoginForm.Recognition {
         let recognition = form.recognise(status: status, locations: locations)
         return recognition == .dependsOnText && !mayBePage ? .other : recognition
     }
 
-    func holds(_ page: Span<UInt8>, from start: Int, by form: LoginForm) -> Bool {
+    func holds(_ page: Span<UInt8>, from start: Int, by form: Configuration.LoginForm) -> Bool {
         form.holds(page, from: start, status: status, locations: locations)
     }
 
     /// The response in the form that a login reads.
-    func page(_ reader: PageReader?, of upstream: UpstreamConnection, as form: LoginForm) -> LoginPage {
+    func page(_ reader: PageReader?, of upstream: UpstreamConnection, as form: Configuration.LoginForm) -> LoginPage {
         let head = upstream.head
         let page = reader?.page
         let recognition = recognition(by: form)

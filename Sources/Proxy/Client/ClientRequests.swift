@@ -52,7 +52,7 @@ final class ClientRequests: Sendable {
 
     private struct State {
         /// The rate that `due` was counted by.
-        var rate: RequestRate?
+        var rate: Configuration.RequestRate?
         /// The nanosecond of the loops' clock at which a client's whole burst is available again. This is the theoretical
         /// arrival time of the generic cell rate algorithm, which is a token bucket in one number (ITU-T I.371).
         var due = LRUMap<Client, UInt64>()
@@ -90,7 +90,9 @@ final class ClientRequests: Sendable {
 
     /// Counts a request in if both limits allow it.
     /// - Returns: the limit that is reached; nil if none.
-    func enter(_ client: Client, _ rate: RequestRate?, _ concurrent: Int?, at now: LoopInstant) -> Shortage? {
+    func enter(_ client: Client, _ rate: Configuration.RequestRate?, _ concurrent: Int?, at now: LoopInstant)
+        -> Shortage?
+    {
         state.withLock { state in
             let running = concurrent == nil ? 0 : state.running[client] ?? 0
             if let concurrent, running >= concurrent { return .concurrent(limit: concurrent) }
@@ -113,7 +115,7 @@ final class ClientRequests: Sendable {
     /// Takes one request from the client's rate.
     /// - Returns: nil if the rate allows it, else the time until it does, in full seconds.
     private static func take(
-        _ client: Client, _ rate: RequestRate, at now: LoopInstant, in state: inout State
+        _ client: Client, _ rate: Configuration.RequestRate, at now: LoopInstant, in state: inout State
     ) -> Milliseconds? {
         if state.rate != rate {
             // Times by another rate say nothing about this one.
@@ -138,7 +140,7 @@ extension ClientRequests {
     /// The limit that a request has reached.
     enum Shortage: Equatable {
         /// - Parameter wait: the time until the rate allows a request.
-        case rate(RequestRate, wait: Milliseconds)
+        case rate(Configuration.RequestRate, wait: Milliseconds)
         case concurrent(limit: Int)
 
         var counter: Counter {

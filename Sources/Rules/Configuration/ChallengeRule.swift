@@ -131,7 +131,7 @@ extension Configuration.ChallengeRule {
     }
 
     /// The terms on which a server is trusted; nil if the answer is another.
-    var trustTerms: TrustTerms? {
+    var trustTerms: Configuration.TrustTerms? {
         if case .trust(let terms) = action { terms } else { nil }
     }
 
@@ -206,90 +206,93 @@ extension Configuration.ChallengeRule.Action {
     }
 }
 
-/// The terms of a `challenge` for using its credential, if they differ from the defaults. Immutable and shared.
-public final class AnswerTerms: Sendable, Equatable {
-    /// The Kerberos service to get a ticket for (`spn`); nil for `HTTP@` and the host.
-    public let servicePrincipal: String?
-    /// Whether the server may act elsewhere with the credential's identity (`delegate`).
-    public let delegates: Bool
-    /// Whether the host is looked up in the DNS for its service's name (`canonicalise`).
-    public let canonicalises: Bool
-    public let form: LoginForm?
+extension Configuration {
+    /// The terms of a `challenge` for using its credential, if they differ from the defaults. Immutable and shared.
+    public final class AnswerTerms: Sendable, Equatable {
+        /// The Kerberos service to get a ticket for (`spn`); nil for `HTTP@` and the host.
+        public let servicePrincipal: String?
+        /// Whether the server may act elsewhere with the credential's identity (`delegate`).
+        public let delegates: Bool
+        /// Whether the host is looked up in the DNS for its service's name (`canonicalise`).
+        public let canonicalises: Bool
+        public let form: LoginForm?
 
-    public init(
-        servicePrincipal: String? = nil, delegates: Bool = false, canonicalises: Bool = false, form: LoginForm? = nil
-    ) {
-        self.servicePrincipal = servicePrincipal
-        self.delegates = delegates
-        self.canonicalises = canonicalises
-        self.form = form
-    }
-
-    public static func == (left: AnswerTerms, right: AnswerTerms) -> Bool {
-        left === right
-            || left.servicePrincipal == right.servicePrincipal && left.delegates == right.delegates
-                && left.canonicalises == right.canonicalises && left.form == right.form
-    }
-}
-
-/// The terms on which a `challenge` trusts a server's chain. Immutable and shared; connections treat two rules with
-/// equal terms as one.
-///
-/// The chain is evaluated with `anchors` and for `name`. It is trusted if every problem is in `allow` and, if there are
-/// `pins`, one of them is the server's key.
-public final class TrustTerms: Sendable, Hashable {
-    /// The problems that are allowed; `weak` is replaced by its two meanings.
-    public let allow: TrustFindings
-    /// The keys of which the server's must be one; empty for any key.
-    public let pins: [KeyPin]
-    /// The files with root certificates, in PEM.
-    public let anchors: [String]
-    /// Whether only these roots are trusted, without the system's.
-    public let hasOnlyItsAnchors: Bool
-    /// The name or address, in lower case, that the certificate must have; nil for that of the request.
-    public let name: String?
-    /// The last day on which the rule applies; nil if it always applies.
-    public let until: Day?
-
-    public init(
-        allow: TrustFindings = [], pins: [KeyPin] = [], anchors: [String] = [], hasOnlyItsAnchors: Bool = false,
-        name: String? = nil, until: Day? = nil
-    ) {
-        self.allow = allow
-        self.pins = pins
-        self.anchors = anchors
-        self.hasOnlyItsAnchors = hasOnlyItsAnchors
-        self.name = name
-        self.until = until
-    }
-
-    public static func == (left: TrustTerms, right: TrustTerms) -> Bool {
-        left === right
-            || left.allow == right.allow && left.pins == right.pins && left.anchors == right.anchors
-                && left.hasOnlyItsAnchors == right.hasOnlyItsAnchors && left.name == right.name
-                && left.until == right.until
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(allow)
-        hasher.combine(pins)
-        hasher.combine(anchors)
-        hasher.combine(hasOnlyItsAnchors)
-        hasher.combine(name)
-        hasher.combine(until)
-    }
-
-    /// The modifiers, as the rule file would write them.
-    var words: [String] {
-        var words: [String] = []
-        if !allow.isEmpty { words.append("allow \(allow)") }
-        words += pins.map { "pin \($0)" }
-        if !anchors.isEmpty {
-            words.append("anchor \(anchors.joined(separator: " "))\(hasOnlyItsAnchors ? " only" : "")")
+        public init(
+            servicePrincipal: String? = nil, delegates: Bool = false, canonicalises: Bool = false,
+            form: LoginForm? = nil
+        ) {
+            self.servicePrincipal = servicePrincipal
+            self.delegates = delegates
+            self.canonicalises = canonicalises
+            self.form = form
         }
-        if let name { words.append("name \(name)") }
-        if let until { words.append("until \(until)") }
-        return words
+
+        public static func == (left: Configuration.AnswerTerms, right: Configuration.AnswerTerms) -> Bool {
+            left === right
+                || left.servicePrincipal == right.servicePrincipal && left.delegates == right.delegates
+                    && left.canonicalises == right.canonicalises && left.form == right.form
+        }
+    }
+
+    /// The terms on which a `challenge` trusts a server's chain. Immutable and shared; connections treat two rules with
+    /// equal terms as one.
+    ///
+    /// The chain is evaluated with `anchors` and for `name`. It is trusted if every problem is in `allow` and, if there
+    /// are `pins`, one of them is the server's key.
+    public final class TrustTerms: Sendable, Hashable {
+        /// The problems that are allowed; `weak` is replaced by its two meanings.
+        public let allow: TrustFindings
+        /// The keys of which the server's must be one; empty for any key.
+        public let pins: [KeyPin]
+        /// The files with root certificates, in PEM.
+        public let anchors: [String]
+        /// Whether only these roots are trusted, without the system's.
+        public let hasOnlyItsAnchors: Bool
+        /// The name or address, in lower case, that the certificate must have; nil for that of the request.
+        public let name: String?
+        /// The last day on which the rule applies; nil if it always applies.
+        public let until: Day?
+
+        public init(
+            allow: TrustFindings = [], pins: [KeyPin] = [], anchors: [String] = [], hasOnlyItsAnchors: Bool = false,
+            name: String? = nil, until: Day? = nil
+        ) {
+            self.allow = allow
+            self.pins = pins
+            self.anchors = anchors
+            self.hasOnlyItsAnchors = hasOnlyItsAnchors
+            self.name = name
+            self.until = until
+        }
+
+        public static func == (left: Configuration.TrustTerms, right: Configuration.TrustTerms) -> Bool {
+            left === right
+                || left.allow == right.allow && left.pins == right.pins && left.anchors == right.anchors
+                    && left.hasOnlyItsAnchors == right.hasOnlyItsAnchors && left.name == right.name
+                    && left.until == right.until
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(allow)
+            hasher.combine(pins)
+            hasher.combine(anchors)
+            hasher.combine(hasOnlyItsAnchors)
+            hasher.combine(name)
+            hasher.combine(until)
+        }
+
+        /// The modifiers, as the rule file would write them.
+        var words: [String] {
+            var words: [String] = []
+            if !allow.isEmpty { words.append("allow \(allow)") }
+            words += pins.map { "pin \($0)" }
+            if !anchors.isEmpty {
+                words.append("anchor \(anchors.joined(separator: " "))\(hasOnlyItsAnchors ? " only" : "")")
+            }
+            if let name { words.append("name \(name)") }
+            if let until { words.append("until \(until)") }
+            return words
+        }
     }
 }
 

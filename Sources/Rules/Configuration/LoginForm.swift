@@ -1,35 +1,37 @@
 import Bytes
 import Model
 
-/// The `form` of a `challenge`: the signs of a login page, and what is sent to log in.
-public final class LoginForm: Sendable, Equatable {
-    /// The signs of a response with a login page. A sign that is nil is not checked.
-    public struct Sign: Sendable, Equatable {
-        public let status: Int?
-        /// The pattern for the value of `Location`; nil matches any.
-        public let location: TextPattern?
-        /// A text in the page, after its content is decoded; nil if not checked.
-        public let text: String?
-    }
+extension Configuration {
+    /// The `form` of a `challenge`: the signs of a login page, and what is sent to log in.
+    public final class LoginForm: Sendable, Equatable {
+        /// The signs of a response with a login page. A sign that is nil is not checked.
+        public struct Sign: Sendable, Equatable {
+            public let status: Int?
+            /// The pattern for the value of `Location`; nil matches any.
+            public let location: TextPattern?
+            /// A text in the page, after its content is decoded; nil if not checked.
+            public let text: String?
+        }
 
-    /// The alternatives; never empty.
-    public let signs: [Sign]
-    /// The fields that are sent from the page, with its own hidden fields. Its action is a path, or a URL of the same
-    /// host.
-    public let login: LoginTemplate
+        /// The alternatives; never empty.
+        public let signs: [Sign]
+        /// The fields that are sent from the page, with its own hidden fields. Its action is a path, or a URL of the
+        /// same host.
+        public let login: LoginTemplate
 
-    public init(signs: [Sign], login: LoginTemplate) {
-        self.signs = signs
-        self.login = login
-    }
+        public init(signs: [Sign], login: LoginTemplate) {
+            self.signs = signs
+            self.login = login
+        }
 
-    public static func == (left: LoginForm, right: LoginForm) -> Bool {
-        left === right || left.signs == right.signs && left.login == right.login
+        public static func == (left: Configuration.LoginForm, right: Configuration.LoginForm) -> Bool {
+            left === right || left.signs == right.signs && left.login == right.login
+        }
     }
 }
 
 /// Recognises a login page.
-extension LoginForm {
+extension Configuration.LoginForm {
     /// The verdict on a response's head.
     public enum Recognition: Sendable, Equatable {
         case recognised
@@ -67,7 +69,7 @@ extension LoginForm {
     }
 }
 
-extension LoginForm.Sign {
+extension Configuration.LoginForm.Sign {
     fileprivate func fits(_ status: Int, _ locations: [[UInt8]]) -> Bool {
         if let own = self.status, own != status { return false }
         guard let pattern = self.location else { return true }

@@ -56,93 +56,96 @@ extension Configuration {
         public internal(set) var parentList: ParentList?
         public let rule: RuleReference
     }
-}
 
-/// The parents that a route's requests go through (`via`). Immutable and shared.
-public final class ParentList: Sendable, Equatable {
-    public enum RouteHop: Sendable, Equatable {
-        case parent(Configuration.Parent)
-        /// A direct connection, if the entries before it do not work.
-        case direct
-    }
+    /// The parents that a route's requests go through (`via`). Immutable and shared.
+    public final class ParentList: Sendable, Equatable {
+        public enum RouteHop: Sendable, Equatable {
+            case parent(Configuration.Parent)
+            /// A direct connection, if the entries before it do not work.
+            case direct
+        }
 
-    /// The hops, of which the first that works is used; never empty.
-    public let hops: [RouteHop]
+        /// The hops, of which the first that works is used; never empty.
+        public let hops: [RouteHop]
 
-    public init(_ hops: [RouteHop]) {
-        self.hops = hops
-    }
+        public init(_ hops: [RouteHop]) {
+            self.hops = hops
+        }
 
-    public static func == (left: ParentList, right: ParentList) -> Bool { left === right || left.hops == right.hops }
+        public static func == (left: Configuration.ParentList, right: Configuration.ParentList) -> Bool {
+            left === right || left.hops == right.hops
+        }
 
-    /// Whether a PAC file determines some of the paths.
-    public var isAutomatic: Bool {
-        hops.contains { hop in
-            if case .parent(let parent) = hop { parent.automatic != nil } else { false }
+        /// Whether a PAC file determines some of the paths.
+        public var isAutomatic: Bool {
+            hops.contains { hop in
+                if case .parent(let parent) = hop { parent.automatic != nil } else { false }
+            }
+        }
+
+        /// A path to a host that the rule file itself determines.
+        public enum Leg: Sendable, Equatable {
+            case direct
+            case server(Configuration.Parent.Server, of: String)
+        }
+
+        /// The paths to a host, of which the first that works is used. Empty for a direct connection, because the first
+        /// parent excepts the host.
+        public func legs(to host: Span<UInt8>) -> [Leg] {
+            var legs: [Leg] = []
+            for hop in hops {
+                guard case .parent(let parent) = hop, !parent.excepts(host) else {
+                    // A host that is connected to directly needs no other path.
+                    return legs.isEmpty ? [] : legs + [.direct]
+                }
+                legs += parent.servers.map { .server($0, of: parent.name) }
+            }
+            return legs
+        }
+
+        /// The names in the rule file.
+        var words: String {
+            hops.map { hop in
+                switch hop {
+                case .parent(let parent): parent.name
+                case .direct: "direct"
+                }
+            }.joined(separator: " ")
         }
     }
 
-    /// A path to a host that the rule file itself determines.
-    public enum Leg: Sendable, Equatable {
-        case direct
-        case server(Configuration.Parent.Server, of: String)
-    }
+    /// The terms of TLS with a route's origins (`tls`). Immutable and shared: connections treat equal terms as the
+    /// same.
+    public final class TLSTerms: Sendable, Hashable {
+        /// The oldest TLS version allowed; nil for the default, 1.2.
+        public let minimum: TLSVersion?
+        /// The newest version that may be spoken; nil: the newest there is, 1.3.
+        public let maximum: TLSVersion?
+        /// The files with certificate revocation lists, PEM or DER, for the certificates of a chain.
+        public let revocation: [String]
 
-    /// The paths to a host, of which the first that works is used. Empty for a direct connection, because the first
-    /// parent excepts the host.
-    public func legs(to host: Span<UInt8>) -> [Leg] {
-        var legs: [Leg] = []
-        for hop in hops {
-            guard case .parent(let parent) = hop, !parent.excepts(host) else {
-                // A host that is connected to directly needs no other path.
-                return legs.isEmpty ? [] : legs + [.direct]
-            }
-            legs += parent.servers.map { .server($0, of: parent.name) }
+        public init(minimum: TLSVersion? = nil, maximum: TLSVersion? = nil, revocation: [String] = []) {
+            self.minimum = minimum
+            self.maximum = maximum
+            self.revocation = revocation
         }
-        return legs
-    }
 
-    /// The names in the rule file.
-    var words: String {
-        hops.map { hop in
-            switch hop {
-            case .parent(let parent): parent.name
-            case .direct: "direct"
-            }
-        }.joined(separator: " ")
-    }
-}
+        /// The versions that may be spoken without any terms.
+        public static let defaultVersions = TLSVersion.v12...TLSVersion.v13
 
-/// The terms of TLS with a route's origins (`tls`). Immutable and shared: connections treat equal terms as the same.
-public final class TLSTerms: Sendable, Hashable {
-    /// The oldest TLS version allowed; nil for the default, 1.2.
-    public let minimum: TLSVersion?
-    /// The newest version that may be spoken; nil: the newest there is, 1.3.
-    public let maximum: TLSVersion?
-    /// The files with certificate revocation lists, PEM or DER, for the certificates of a chain.
-    public let revocation: [String]
+        /// The versions that may be spoken.
+        public var versions: ClosedRange<TLSVersion> {
+            let least = minimum ?? Self.defaultVersions.lowerBound
+            return least...max(least, maximum ?? Self.defaultVersions.upperBound)
+        }
 
-    public init(minimum: TLSVersion? = nil, maximum: TLSVersion? = nil, revocation: [String] = []) {
-        self.minimum = minimum
-        self.maximum = maximum
-        self.revocation = revocation
-    }
+        public static func == (left: Configuration.TLSTerms, right: Configuration.TLSTerms) -> Bool {
+            left === right || left.versions == right.versions && left.revocation == right.revocation
+        }
 
-    /// The versions that may be spoken without any terms.
-    public static let defaultVersions = TLSVersion.v12...TLSVersion.v13
-
-    /// The versions that may be spoken.
-    public var versions: ClosedRange<TLSVersion> {
-        let least = minimum ?? Self.defaultVersions.lowerBound
-        return least...max(least, maximum ?? Self.defaultVersions.upperBound)
-    }
-
-    public static func == (left: TLSTerms, right: TLSTerms) -> Bool {
-        left === right || left.versions == right.versions && left.revocation == right.revocation
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(versions)
-        hasher.combine(revocation)
+        public func hash(into hasher: inout Hasher) {
+            hasher.combine(versions)
+            hasher.combine(revocation)
+        }
     }
 }

@@ -14,35 +14,38 @@ public struct Diagnostic: Sendable, Equatable {
     public let suggestion: String?
 }
 
-/// Collects the problems that one reading of a rule file finds. Every error and warning passes `report`.
-final class DiagnosticLog {
-    /// The limit of problems, so that a megabyte of nonsense makes no megabyte of errors.
-    static let limit = 500
+extension Diagnostic {
+    /// Collects the problems that one reading of a rule file finds. Every error and warning passes `report`.
+    final class Log {
+        /// The limit of problems, so that a megabyte of nonsense makes no megabyte of errors.
+        static let limit = 500
 
-    private var found: [Diagnostic] = []
-    private(set) var hasErrors = false
+        private var found: [Diagnostic] = []
+        private(set) var hasErrors = false
 
-    /// Whether no more problems will be shown, so that none need be searched for.
-    var isFull: Bool { found.count > Self.limit }
+        /// Whether no more problems will be shown, so that none need be searched for.
+        var isFull: Bool { found.count > Self.limit }
 
-    func report(
-        _ severity: Diagnostic.Severity = .error, at range: SourceRange, _ sentence: String, suggestion: String? = nil
-    ) {
-        if severity == .error { hasErrors = true }
-        guard !isFull else { return }
-        let isLast = found.count == Self.limit
-        found.append(
-            Diagnostic(
-                severity: severity, range: range,
-                sentence: isLast ? "too many errors; those after this line are not shown" : sentence,
-                suggestion: isLast ? nil : suggestion))
-    }
+        func report(
+            _ severity: Diagnostic.Severity = .error, at range: SourceRange, _ sentence: String,
+            suggestion: String? = nil
+        ) {
+            if severity == .error { hasErrors = true }
+            guard !isFull else { return }
+            let isLast = found.count == Self.limit
+            found.append(
+                Diagnostic(
+                    severity: severity, range: range,
+                    sentence: isLast ? "too many errors; those after this line are not shown" : sentence,
+                    suggestion: isLast ? nil : suggestion))
+        }
 
-    /// The problems, in the order of the files and, within a file, of their position.
-    var diagnostics: [Diagnostic] {
-        found.enumerated().sorted { left, right in
-            let (a, b) = (left.element.range, right.element.range)
-            return (a.file, a.bytes.lowerBound, left.offset) < (b.file, b.bytes.lowerBound, right.offset)
-        }.map(\.element)
+        /// The problems, in the order of the files and, within a file, of their position.
+        var diagnostics: [Diagnostic] {
+            found.enumerated().sorted { left, right in
+                let (a, b) = (left.element.range, right.element.range)
+                return (a.file, a.bytes.lowerBound, left.offset) < (b.file, b.bytes.lowerBound, right.offset)
+            }.map(\.element)
+        }
     }
 }

@@ -97,39 +97,41 @@ public struct ExplainedLine: Sendable, Equatable {
     }
 }
 
-/// The challenges of a response to explain.
-public struct ExplainedResponse: Sendable, Equatable {
-    public struct Offer: Sendable, Equatable {
-        /// The caller's name for the challenge, for example `Digest SHA-256`.
-        public let scheme: String
-        public let query: ChallengeQuery
-        /// The state of the protection space; nil if unknown.
-        public let space: ExplainedSpace?
-        /// The token that each credential with an issuer or for registries would be exchanged for, by the credential's
-        /// name.
-        public var tokens: [String: [ExplainedLine]] = [:]
-        /// The lines about a challenge that no credential answers.
-        public var unanswered: [ExplainedLine] = []
+extension ExplainedRequest {
+    /// The challenges of a response to explain.
+    public struct Response: Sendable, Equatable {
+        public struct Offer: Sendable, Equatable {
+            /// The caller's name for the challenge, for example `Digest SHA-256`.
+            public let scheme: String
+            public let query: ChallengeQuery
+            /// The state of the protection space; nil if unknown.
+            public let space: ExplainedSpace?
+            /// The token that each credential with an issuer or for registries would be exchanged for, by the
+            /// credential's name.
+            public var tokens: [String: [ExplainedLine]] = [:]
+            /// The lines about a challenge that no credential answers.
+            public var unanswered: [ExplainedLine] = []
 
-        public init(scheme: String, query: ChallengeQuery, space: ExplainedSpace? = nil) {
-            self.scheme = scheme
-            self.query = query
-            self.space = space
+            public init(scheme: String, query: ChallengeQuery, space: ExplainedSpace? = nil) {
+                self.scheme = scheme
+                self.query = query
+                self.space = space
+            }
         }
-    }
 
-    /// The challenges that can be answered, in the order in which they would be tried.
-    public var offers: [Offer]
-    /// The rule that set the order; nil if they are ordered by strength.
-    public var orderedBy: RuleReference?
-    /// The challenges that are skipped, with the reason: one sentence each.
-    public var ignored: [String]
-    /// Whether a parent proxy sent the response.
-    public var isOfParent = false
+        /// The challenges that can be answered, in the order in which they would be tried.
+        public var offers: [Offer]
+        /// The rule that set the order; nil if they are ordered by strength.
+        public var orderedBy: RuleReference?
+        /// The challenges that are skipped, with the reason: one sentence each.
+        public var ignored: [String]
+        /// Whether a parent proxy sent the response.
+        public var isOfParent = false
 
-    public init(offers: [Offer], orderedBy: RuleReference? = nil, ignored: [String] = []) {
-        self.offers = offers
-        self.orderedBy = orderedBy
-        self.ignored = ignored
+        public init(offers: [Offer], orderedBy: RuleReference? = nil, ignored: [String] = []) {
+            self.offers = offers
+            self.orderedBy = orderedBy
+            self.ignored = ignored
+        }
     }
 }

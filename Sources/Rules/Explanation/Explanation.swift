@@ -2,7 +2,7 @@ import Bytes
 import Model
 
 /// Explains the treatment of a request: the route, the egress verdict, and for each challenge every rule up to the
-/// deciding one. A value; `attache explain` prints `ExplanationText`.
+/// deciding one. A value; `attache explain` prints `Explanation.Text`.
 public struct Explanation: Sendable {
     /// The possible answers to a method's challenges, before a challenge is known.
     public struct Outlook: Sendable, Equatable {
@@ -58,19 +58,19 @@ public struct Explanation: Sendable {
     public let authorization: Configuration.ChallengeRule.Authorization
     /// The rounds of asking the rules about the response: one more for each credential that counts as refused. Nil if
     /// no response was given.
-    public let rounds: [ExplainedRound]?
+    public let rounds: [Round]?
     /// The knowledge beyond the rule file; nil if the caller gives none.
-    public let knowledge: ExplainedKnowledge?
+    public let knowledge: Knowledge?
     /// The conditions of every rule, if no response is given.
-    public let prospects: [RuleTrace]
+    public let prospects: [RuleSet.Trace]
     public let outlooks: [Outlook]
     /// Whether the rule file has any `challenge`.
     let hasRules: Bool
 
     /// - Parameter response: the response after the given number of refused answers.
     public init(
-        _ request: ExplainedRequest, response: ((Int) -> ExplainedResponse)?, rules: RuleSet,
-        knowledge: ExplainedKnowledge? = nil
+        _ request: ExplainedRequest, response: ((Int) -> ExplainedRequest.Response)?, rules: RuleSet,
+        knowledge: Knowledge? = nil
     ) {
         self.request = request
         self.knowledge = knowledge
@@ -86,7 +86,7 @@ public struct Explanation: Sendable {
             user.map { listener.client?.hasSameBytes(as: $0) ?? false } ?? false
         }
         route = rules.route(host: request.host.utf8Span.span, port: request.port)
-        let rounds = response.map { ExplainedRound.all(of: $0, to: request, by: rules) }
+        let rounds = response.map { Round.all(of: $0, to: request, by: rules) }
         self.rounds = rounds
         let isOfParent = rounds?.first?.response.isOfParent ?? false
         reasonForNone = isOfParent ? nil : request.reasonForNone(on: route)
@@ -133,7 +133,7 @@ public struct Explanation: Sendable {
         return nil
     }
 
-    public var text: String { ExplanationText(self).text }
+    public var text: String { Text(self).text }
 
     /// The TLS connection to the origin in an explanation: its terms, and the rules' answers to the two challenges that a
     /// handshake may bring.
@@ -144,7 +144,7 @@ public struct Explanation: Sendable {
             /// The ruling; nil if it depends on problems or issuers that the caller did not give.
             public let ruling: RuleDecision?
             /// The rules up to the deciding one, if there is a ruling; else the conditions of each rule.
-            public let traces: [RuleTrace]
+            public let traces: [RuleSet.Trace]
             /// Whether the deciding rule names hosts.
             let namesHosts: Bool
             /// The credentials whose certificates were refused before, as far as the rules tell.
@@ -166,7 +166,7 @@ public struct Explanation: Sendable {
         }
 
         /// The TLS terms; nil if the route sets none.
-        public let terms: TLSTerms?
+        public let terms: Configuration.TLSTerms?
         public let trust: Challenge
         public let certificate: Challenge
         /// Whether a rule names NTLM or Negotiate for the server.
@@ -174,7 +174,7 @@ public struct Explanation: Sendable {
         static let loginWords = "a rule names NTLM or Negotiate, which need HTTP/1.1"
 
         /// - Parameter request: the request as the origin gets it.
-        init(_ request: ExplainedRequest, terms: TLSTerms?, rules: RuleSet) {
+        init(_ request: ExplainedRequest, terms: Configuration.TLSTerms?, rules: RuleSet) {
             self.terms = terms
             namesLogin = rules.namesLogin(
                 host: request.host.utf8Span.span, port: request.port, isProxy: false)
@@ -213,7 +213,7 @@ public struct Explanation: Sendable {
             let answers: [Configuration.ChallengeRule.Action]
         }
 
-        let leg: ParentList.Leg
+        let leg: Configuration.ParentList.Leg
         /// The path of the request, in words.
         let passage: String
         /// Whether the proxy offers HTTP/2 to the parent, in words; nil for a parent that speaks no HTTP.
@@ -221,7 +221,10 @@ public struct Explanation: Sendable {
         let outlooks: [Outlook]
 
         /// - Parameter request: the request as the origin gets it.
-        init(_ leg: ParentList.Leg, for request: ExplainedRequest, on route: RouteDecision, by rules: RuleSet) {
+        init(
+            _ leg: Configuration.ParentList.Leg, for request: ExplainedRequest, on route: RouteDecision,
+            by rules: RuleSet
+        ) {
             self.leg = leg
             guard case .server(let server, _) = leg else {
                 passage = ""

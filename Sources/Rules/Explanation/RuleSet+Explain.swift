@@ -4,16 +4,16 @@ extension RuleSet {
     /// Returns every rule up to the one that matches, in the order of the file, with the reason why it did not match.
     /// The rules are checked one after the other, without the index that `decide` uses. For a TLS challenge only the
     /// rules about TLS are included, for other challenges only the other rules.
-    public func explain(_ query: ChallengeQuery) -> [RuleTrace] {
-        var traces: [RuleTrace] = []
+    public func explain(_ query: ChallengeQuery) -> [Trace] {
+        var traces: [Trace] = []
         for matcher in matchers where matcher.speaks(of: query.method) {
             let rule = matcher.rule
             guard let predicate = matcher.firstMismatch(query, hostMatches: false) else {
-                traces.append(RuleTrace(rule: rule.rule, outcome: .matched))
+                traces.append(Trace(rule: rule.rule, outcome: .matched))
                 break
             }
             traces.append(
-                RuleTrace(rule: rule.rule, outcome: .failed(predicate, matcher.predicates[predicate].mismatch(query))))
+                Trace(rule: rule.rule, outcome: .failed(predicate, matcher.predicates[predicate].mismatch(query))))
         }
         return traces
     }
@@ -21,7 +21,7 @@ extension RuleSet {
     /// Checks every rule against a request that was not challenged yet: either it can never apply, or it depends on the
     /// challenge. Method, realm, issuers, problems and failures of the query are ignored. So is `isSecure` if it is
     /// false, because a method that hides the credential makes it true.
-    public func prospects(_ query: ChallengeQuery) -> [RuleTrace] {
+    public func prospects(_ query: ChallengeQuery) -> [Trace] {
         matchers.filter { $0.speaks(of: query.method) }.map { matcher in
             let rule = matcher.rule
             var query = query
@@ -31,11 +31,11 @@ extension RuleSet {
                 && !rule.waitsForRequest && rule.preemption != .always
             if isSecurityOpen { query.isSecure = matcher.predicates.secure.wanted == true }
             if let predicate = matcher.firstMismatch(query, hostMatches: false), !predicate.type.needsChallenge {
-                return RuleTrace(
+                return Trace(
                     rule: rule.rule, outcome: .failed(predicate, matcher.predicates[predicate].mismatch(query)))
             }
             let condition = matcher.openPredicates(isSecurityOpen: isSecurityOpen)
-            return RuleTrace(rule: rule.rule, outcome: .depends("\(matcher.answerAndTerms), \(condition)"))
+            return Trace(rule: rule.rule, outcome: .depends("\(matcher.answerAndTerms), \(condition)"))
         }
     }
 
@@ -56,7 +56,7 @@ extension RuleSet {
     }
 }
 
-extension ChallengeMatcher {
+extension RuleSet.Matcher {
     /// Whether the rule is of the same side as a challenge of that method: TLS, or responses.
     func speaks(of method: AuthenticationMethod) -> Bool {
         let side = MethodSet.tls.contains(method) ? MethodSet(method) : .http
@@ -90,21 +90,23 @@ extension ChallengeMatcher {
     }
 }
 
-/// The result of checking one rule against one challenge.
-public struct RuleTrace: Sendable, Equatable {
-    public enum Outcome: Sendable, Equatable {
-        case matched
-        /// The first predicate that did not match, and a sentence with the reason.
-        case failed(Predicates.Name, String)
-        /// The known part of the request matches; the text says what the challenge must be.
-        case depends(String)
-    }
+extension RuleSet {
+    /// The result of checking one rule against one challenge.
+    public struct Trace: Sendable, Equatable {
+        public enum Outcome: Sendable, Equatable {
+            case matched
+            /// The first predicate that did not match, and a sentence with the reason.
+            case failed(Predicates.Name, String)
+            /// The known part of the request matches; the text says what the challenge must be.
+            case depends(String)
+        }
 
-    public let rule: RuleReference
-    public let outcome: Outcome
+        public let rule: RuleReference
+        public let outcome: Outcome
+    }
 }
 
-extension RuleTrace: CustomStringConvertible {
+extension RuleSet.Trace: CustomStringConvertible {
     public var description: String {
         switch outcome {
         case .matched: "\(rule): matches"

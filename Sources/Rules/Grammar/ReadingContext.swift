@@ -5,7 +5,7 @@ import Model
 final class ReadingContext {
     let reader: any SourceReader
     let sources: SourceMap
-    let log: DiagnosticLog
+    let log: Diagnostic.Log
     /// The directives at the top of a file, and those of every block.
     private let top: any DirectiveName.Type
     private let blocks: [any DirectiveName.Type]
@@ -19,7 +19,7 @@ final class ReadingContext {
     private(set) var keyFiles: [(path: String, range: SourceRange)] = []
 
     init(
-        reader: any SourceReader, sources: SourceMap, log: DiagnosticLog, top: any DirectiveName.Type,
+        reader: any SourceReader, sources: SourceMap, log: Diagnostic.Log, top: any DirectiveName.Type,
         blocks: [any DirectiveName.Type]
     ) {
         self.reader = reader
@@ -260,7 +260,7 @@ protocol BlockReader {
 }
 
 extension BlockReader {
-    var log: DiagnosticLog { context.log }
+    var log: Diagnostic.Log { context.log }
     var parse: ValueParser { context.parse }
 
     func refuse(_ value: Value, _ sentence: String, suggestion: String? = nil) {

@@ -3,7 +3,7 @@ import Model
 
 /// Parses each kind of value, and reports what is wrong. A function that returns nil has reported an error.
 struct ValueParser {
-    let log: DiagnosticLog
+    let log: Diagnostic.Log
     let sources: SourceMap
     let reader: any SourceReader
 

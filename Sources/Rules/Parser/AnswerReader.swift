@@ -13,22 +13,22 @@ struct AnswerReader: BlockReader {
     private var servicePrincipal: String?
     private var delegates = false
     private var canonicalises = false
-    private var form: LoginForm?
+    private var form: Configuration.LoginForm?
 
     init(context: ReadingContext) {
         self.context = context
     }
 
-    func trust(until: Day?) -> TrustTerms {
-        TrustTerms(
+    func trust(until: Day?) -> Configuration.TrustTerms {
+        Configuration.TrustTerms(
             allow: allow, pins: pins, anchors: anchors, hasOnlyItsAnchors: hasOnlyItsAnchors, name: name, until: until)
     }
 
     /// The terms; nil if there are only defaults.
-    var login: AnswerTerms? {
-        let terms = AnswerTerms(
+    var login: Configuration.AnswerTerms? {
+        let terms = Configuration.AnswerTerms(
             servicePrincipal: servicePrincipal, delegates: delegates, canonicalises: canonicalises, form: form)
-        return terms == AnswerTerms() ? nil : terms
+        return terms == Configuration.AnswerTerms() ? nil : terms
     }
 
     /// Reads one of the modifiers; the rule itself reads the others.

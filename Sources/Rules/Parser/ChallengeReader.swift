@@ -139,7 +139,7 @@ struct ChallengeReader: BlockReader {
     private func action(_ word: ChallengeDirective.Answer, _ values: [Value]) -> Configuration.ChallengeRule.Action {
         switch word {
         case .use: use(values)
-        case .trust: .trust(TrustTerms())
+        case .trust: .trust(Configuration.TrustTerms())
         case .reject: .reject
         case .cancel: .cancel
         case .ask: .ask

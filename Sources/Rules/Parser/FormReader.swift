@@ -25,8 +25,8 @@ extension FormReader {
 struct FormReader: BlockReader {
     let context: ReadingContext
 
-    func read(_ node: SyntaxNode) -> LoginForm? {
-        var signs: [LoginForm.Sign] = []
+    func read(_ node: SyntaxNode) -> Configuration.LoginForm? {
+        var signs: [Configuration.LoginForm.Sign] = []
         var action: String?
         var fields: [LoginTemplate.Field] = []
         var isJSON = false
@@ -62,10 +62,11 @@ struct FormReader: BlockReader {
         if !fields.contains(where: { $0.value.contains(.password) }), !log.hasErrors {
             log.report(at: node.name.range, "no field of this form has '{password}'")
         }
-        return LoginForm(signs: signs, login: LoginTemplate(action: action, fields: fields, isJSON: isJSON))
+        return Configuration.LoginForm(
+            signs: signs, login: LoginTemplate(action: action, fields: fields, isJSON: isJSON))
     }
 
-    private func sign(_ values: [Value]) -> LoginForm.Sign? {
+    private func sign(_ values: [Value]) -> Configuration.LoginForm.Sign? {
         var isSound = true
         var status: Int?
         var location: TextPattern?

@@ -86,7 +86,7 @@ struct RouteReader: BlockReader {
     }
 
     /// Combines the `tls` lines of a route.
-    private func terms(_ directives: [Directive<RouteReader.Word>]) -> TLSTerms? {
+    private func terms(_ directives: [Directive<RouteReader.Word>]) -> Configuration.TLSTerms? {
         var versions: [TLSWord: TLSVersion] = [:]
         var seen: Set<TLSWord> = []
         var revocation: [String] = []
@@ -110,12 +110,14 @@ struct RouteReader: BlockReader {
             }
         }
         guard let first = directives.first else { return nil }
-        let (least, most) = (versions[.minimum] ?? TLSTerms.defaultVersions.lowerBound, versions[.maximum])
+        let (least, most) = (
+            versions[.minimum] ?? Configuration.TLSTerms.defaultVersions.lowerBound, versions[.maximum]
+        )
         if let most, most < least {
             let way = versions[.minimum] == nil ? ": write 'minimum \(most)' too" : ""
             log.report(at: first.node.name.range, "TLS \(most) at most, but \(least) at least\(way)")
         }
-        return TLSTerms(minimum: versions[.minimum], maximum: most, revocation: revocation)
+        return Configuration.TLSTerms(minimum: versions[.minimum], maximum: most, revocation: revocation)
     }
 
     private func version(_ value: Value) -> TLSVersion? {
@@ -133,7 +135,7 @@ struct RouteReader: BlockReader {
         let known = draft.parents.keys.sorted()
         var used: Set<String> = []
         for (index, values) in draft.detours where !log.isFull {
-            var hops: [ParentList.RouteHop] = []
+            var hops: [Configuration.ParentList.RouteHop] = []
             var names: Set<String> = []
             for value in values where !log.isFull {
                 if names.contains(value.text) {
@@ -152,7 +154,7 @@ struct RouteReader: BlockReader {
                         suggestion: Suggestion.nearest(to: value.text, among: known))
                 }
             }
-            if !hops.isEmpty { draft.configuration.routes[index].parentList = ParentList(hops) }
+            if !hops.isEmpty { draft.configuration.routes[index].parentList = Configuration.ParentList(hops) }
         }
         guard !log.hasErrors else { return }
         for parent in draft.configuration.parents where !used.contains(parent.name) {

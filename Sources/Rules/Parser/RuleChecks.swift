@@ -6,10 +6,10 @@ struct RuleChecks: BlockReader {
     let context: ReadingContext
 
     func check(_ draft: inout RuleDraft) {
-        SecretChecks(context: context).check()
+        Secrets(context: context).check()
         checkUses(draft)
         checkTokenUses(draft)
-        AnswerChecks(context: context).check(&draft)
+        Answers(context: context).check(&draft)
         RouteReader(context: context).resolveDetours(&draft)
         checkListeners(draft)
         // A rule that lost a predicate to an error seems wider than it is.
@@ -17,7 +17,7 @@ struct RuleChecks: BlockReader {
         checkUnused(draft)
         checkOpenProxy(draft)
         checkOpenAdmin(draft)
-        RuleWarnings(context: context, draft: draft).warn()
+        Warnings(context: context, draft: draft).warn()
     }
 
     private func checkUses(_ draft: RuleDraft) {

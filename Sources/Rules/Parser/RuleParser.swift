@@ -7,7 +7,7 @@ struct RuleParser {
     private let context: ReadingContext
     private var draft = RuleDraft()
 
-    init(reader: any SourceReader, sources: SourceMap, log: DiagnosticLog) {
+    init(reader: any SourceReader, sources: SourceMap, log: Diagnostic.Log) {
         context = ReadingContext(
             reader: reader, sources: sources, log: log, top: FileDirective.self,
             blocks: [

@@ -123,12 +123,12 @@ struct SettingsReader: BlockReader {
     }
 
     /// Parses a rate: `NUMBER/s`, `/m` or `/h`, perhaps with `burst NUMBER`.
-    private func rate(_ values: [Value]) -> RequestRate? {
+    private func rate(_ values: [Value]) -> Configuration.RequestRate? {
         guard let value = values.first else { return nil }
         let parts = value.text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         let count = parts.first.flatMap { ValueParser.decimal(String($0)) }
         guard parts.count == 2, let count, Self.rates.contains(count),
-            let period = RequestRate.Period(rawValue: String(parts[1]))
+            let period = Configuration.RequestRate.Period(rawValue: String(parts[1]))
         else {
             refuse(
                 value,
@@ -136,7 +136,7 @@ struct SettingsReader: BlockReader {
                 suggestion: count.map { "\($0)/s" })
             return nil
         }
-        guard values.count > 1 else { return RequestRate(count: count, period: period, burst: count) }
+        guard values.count > 1 else { return Configuration.RequestRate(count: count, period: period, burst: count) }
         if values[1].text != "burst" || values.count > 3 {
             refuse(values[values[1].text == "burst" ? 3 : 1], "only 'burst' and a number can follow a rate")
             return nil
@@ -145,7 +145,9 @@ struct SettingsReader: BlockReader {
             refuse(values[1], "'burst' needs a number: the requests that a client may make at once")
             return nil
         }
-        return parse.number(values[2], Self.rates).map { RequestRate(count: count, period: period, burst: $0) }
+        return parse.number(values[2], Self.rates).map {
+            Configuration.RequestRate(count: count, period: period, burst: $0)
+        }
     }
 
     private static let rates = 1...1_000_000

@@ -8,11 +8,11 @@ public final class RouteDecision: Sendable {
     public let upgrade: Configuration.Route.Upgrade?
     public let decodesContent: Bool
     /// The TLS terms; nil for the defaults.
-    public let tls: TLSTerms?
+    public let tls: Configuration.TLSTerms?
     public let trace: Configuration.Route.Trace
     public let http2: Configuration.Route.HTTP2
     /// The parents; nil if the origin is connected to directly.
-    public let parentList: ParentList?
+    public let parentList: Configuration.ParentList?
     /// The rule; nil if no route matched, and the request is forwarded as it is.
     public let rule: RuleReference?
 

@@ -23,7 +23,7 @@ public final class RuleDecision: Sendable, Equatable {
     public let order: [AuthenticationMethod]
     public let authorization: Configuration.ChallengeRule.Authorization
     /// The terms of the answer; nil if there are only defaults.
-    public let terms: AnswerTerms?
+    public let terms: Configuration.AnswerTerms?
     /// Whether a client's own answer is stored when the server accepts it.
     public let learns: Bool
     /// Whether the credential has its own place in requests, and goes with every one.

@@ -14,7 +14,7 @@ public final class RuleSet: Sendable {
     private let routeDecisions: [RouteDecision]
     /// The ports of the routes; zero for every port.
     private let routePorts: [UInt16]
-    let matchers: [ChallengeMatcher]
+    let matchers: [Matcher]
     private let gates: [RuleSet.Gate]
     /// The credentials that clients may not bring, by the number of the rule.
     private let refused: [Int: RefusedCredentials]
@@ -68,7 +68,7 @@ public final class RuleSet: Sendable {
         cache = longest > RulingCache.worthwhile ? RulingCache(rules) : nil
         routeDecisions = configuration.routes.map(RouteDecision.init)
         routePorts = configuration.routes.map { $0.port ?? 0 }
-        matchers = rules.map(ChallengeMatcher.init)
+        matchers = rules.map(Matcher.init)
         var ports: [ClosedRange<UInt16>] = []
         gates = rules.map { RuleSet.Gate($0, ports: &ports) }
         self.ports = ports

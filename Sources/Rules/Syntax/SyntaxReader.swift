@@ -2,7 +2,7 @@
 /// stacks, so that neither nesting nor a circle of includes can exhaust the call stack.
 struct SyntaxReader<Reader: SourceReader> {
     private let reader: Reader
-    private let log: DiagnosticLog
+    private let log: Diagnostic.Log
     private(set) var sources = SourceMap()
     private var frames: [Frame] = []
     private var blocks: [OpenBlock] = []
@@ -26,7 +26,7 @@ struct SyntaxReader<Reader: SourceReader> {
         var block: SyntaxNode.Block
     }
 
-    init(reader: Reader, log: DiagnosticLog) {
+    init(reader: Reader, log: Diagnostic.Log) {
         self.reader = reader
         self.log = log
     }

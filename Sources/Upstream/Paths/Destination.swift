@@ -133,7 +133,8 @@ public final class Destination {
     }
 
     private func terms(
-        tls: TLSTerms? = nil, client: ClientIdentity?, tlsPolicyEpoch: Int, parent: Configuration.Parent.Server? = nil,
+        tls: Configuration.TLSTerms? = nil, client: ClientIdentity?, tlsPolicyEpoch: Int,
+        parent: Configuration.Parent.Server? = nil,
         address: IPAddress? = nil
     ) -> ConnectionTerms {
         if terms.tls !== tls || terms.client != client || terms.tlsPolicyEpoch != tlsPolicyEpoch

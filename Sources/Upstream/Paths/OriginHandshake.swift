@@ -41,7 +41,7 @@ public struct OriginHandshake {
     }
 
     /// The route's `tls` settings; nil if it has none, and always for parents.
-    private var tls: TLSTerms? { origin.isProxy ? nil : terms.tls }
+    private var tls: Configuration.TLSTerms? { origin.isProxy ? nil : terms.tls }
 
     private var shared: SharedState { downstream.shared }
 
@@ -209,7 +209,7 @@ public struct OriginHandshake {
         let now = SystemClock.wallTime
         let (policy, delegate, storage, authority) = (policy, delegate, shared.storage, origin.authority)
         let (host, port, hasExceptions) = (origin.hostText, origin.port, terms.tlsPolicyEpoch != 0)
-        let evaluate = { @Sendable (terms: TrustTerms?) in
+        let evaluate = { @Sendable (terms: Configuration.TrustTerms?) in
             TrustEvaluation.of(
                 chain, for: terms?.name.map { ServerName(ofRule: $0) } ?? ServerName(host),
                 anchors: policy.trust.anchors(for: terms),

@@ -99,7 +99,9 @@ struct OriginTable {
     }
 
     /// The ways to a host, as in `ParentTable`.
-    mutating func hops(of parentList: ParentList, to host: Span<UInt8>, found: [String: [PACPath]]) -> [RouteHop] {
+    mutating func hops(of parentList: Configuration.ParentList, to host: Span<UInt8>, found: [String: [PACPath]])
+        -> [RouteHop]
+    {
         parents.hops(of: parentList, to: host, found: found)
     }
 

@@ -31,7 +31,7 @@ struct ParentTable {
 
     /// The ways to a host that a route names, the first that works first. Empty: directly. Ways from PAC files are
     /// missing.
-    mutating func hops(of parentList: ParentList?, to host: Span<UInt8>) -> [RouteHop] {
+    mutating func hops(of parentList: Configuration.ParentList?, to host: Span<UInt8>) -> [RouteHop] {
         guard let parentList else { return [] }
         let hops: [RouteHop] = parentList.legs(to: host).map { leg in
             switch leg {
@@ -45,7 +45,9 @@ struct ParentTable {
     /// The ways to a host that a route names, with those of PAC files.
     ///
     /// - Parameter found: the ways of PAC files, by the name of their parent.
-    mutating func hops(of parentList: ParentList, to host: Span<UInt8>, found: [String: [PACPath]]) -> [RouteHop] {
+    mutating func hops(of parentList: Configuration.ParentList, to host: Span<UInt8>, found: [String: [PACPath]])
+        -> [RouteHop]
+    {
         var hops: [RouteHop] = []
         for hop in parentList.hops {
             guard case .parent(let group) = hop, !group.excepts(host) else { return hops + [.direct] }

@@ -50,7 +50,9 @@ public final class Upstreams {
     }
 
     /// The ways to an origin, as in `ParentTable`.
-    public func hops(of parentList: ParentList, to origin: UpstreamServer, found: [String: [PACPath]]) -> [RouteHop] {
+    public func hops(of parentList: Configuration.ParentList, to origin: UpstreamServer, found: [String: [PACPath]])
+        -> [RouteHop]
+    {
         let host = origin.host
         return origins.hops(of: parentList, to: host.span, found: found)
     }

@@ -30,7 +30,7 @@ public final class Policy: Sendable {
         /// The connections that one address may have; nil: a quarter of `clients`.
         public let clientsPerAddress: Int?
         /// The limits of the requests of one client; nil for none.
-        public let requestsPerClient: RequestRate?
+        public let requestsPerClient: Configuration.RequestRate?
         public let concurrentRequestsPerClient: Int?
         /// The requests by HTTP/2 at once: of a connection, and of a loop.
         public let streams: Int

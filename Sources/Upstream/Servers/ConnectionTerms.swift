@@ -6,7 +6,7 @@ import Rules
 /// only requests that would have begun under equal terms. Immutable; a class, since each request compares some.
 public final class ConnectionTerms: Sendable {
     /// The route's `tls` settings; nil if it has none.
-    public let tls: TLSTerms?
+    public let tls: Configuration.TLSTerms?
     /// The client, if rules about the origin's trust, about certificates for it or about the parent's challenges depend
     /// on the client. Nil: all clients share the connection.
     public let client: ClientIdentity?
@@ -18,7 +18,7 @@ public final class ConnectionTerms: Sendable {
     public let address: IPAddress?
 
     public init(
-        tls: TLSTerms? = nil, client: ClientIdentity? = nil, tlsPolicyEpoch: Int = 0,
+        tls: Configuration.TLSTerms? = nil, client: ClientIdentity? = nil, tlsPolicyEpoch: Int = 0,
         parent: Configuration.Parent.Server? = nil, address: IPAddress? = nil
     ) {
         self.tls = tls

@@ -21,7 +21,7 @@ public enum ServerTrustDecision<Verified: Sendable>: Sendable {
     ///   - exceptions: the exceptions for the server that are valid today; asked for only if problems are left.
     ///   - ask: asks the rules about the problems of the first evaluation.
     public init<Evaluation: ChainEvaluation>(
-        evaluate: (TrustTerms?) -> Evaluation, exceptions: () -> [TrustException],
+        evaluate: (Configuration.TrustTerms?) -> Evaluation, exceptions: () -> [TrustException],
         ask: (TrustFindings) -> RuleDecision
     ) where Evaluation.Verified == Verified {
         let standard = evaluate(nil)
@@ -49,7 +49,8 @@ public enum ServerTrustDecision<Verified: Sendable>: Sendable {
     }
 
     private init<Evaluation: ChainEvaluation>(
-        _ evaluation: Evaluation, on terms: TrustTerms?, by rule: RuleReference?, foundAtFirst findings: TrustFindings,
+        _ evaluation: Evaluation, on terms: Configuration.TrustTerms?, by rule: RuleReference?,
+        foundAtFirst findings: TrustFindings,
         _ exceptions: () -> [TrustException]
     ) where Evaluation.Verified == Verified {
         let allowed = terms?.allow ?? []

@@ -83,7 +83,7 @@ public struct TrustProbe: Sendable {
         case .lists(let read): lists = read
         case .unknown: throw .noRevocationLists(host: host)
         }
-        func evaluate(_ terms: TrustTerms?) -> TrustEvaluation {
+        func evaluate(_ terms: Configuration.TrustTerms?) -> TrustEvaluation {
             TrustEvaluation.of(
                 chain, for: terms?.name.map { ServerName(ofRule: $0) } ?? ServerName(name ?? host),
                 anchors: trust.anchors(for: terms),
@@ -122,8 +122,8 @@ public struct TrustProbe: Sendable {
 extension ClientTLSContext.Settings {
     /// The settings for origins of a route; nil: of a route without terms for TLS.
     /// - Parameter offersHTTP2: whether the server may choose HTTP/2, which needs TLS 1.2.
-    init(_ terms: TLSTerms?, offersHTTP2: Bool = false) {
-        let versions = terms?.versions ?? TLSTerms.defaultVersions
+    init(_ terms: Configuration.TLSTerms?, offersHTTP2: Bool = false) {
+        let versions = terms?.versions ?? Configuration.TLSTerms.defaultVersions
         let mayOffer = offersHTTP2 && versions.lowerBound >= .v12
         self.init(
             minimum: versions.lowerBound, maximum: versions.upperBound,

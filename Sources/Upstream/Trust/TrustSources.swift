@@ -18,7 +18,7 @@ public final class TrustSources: Sendable {
 
     /// An empty set, used for CA certificates that were never read.
     private let none: TrustAnchors
-    private let terms: [TrustTerms]
+    private let terms: [Configuration.TrustTerms]
     private let listPaths: [[String]]
     private let state = Mutex(State())
 
@@ -26,7 +26,7 @@ public final class TrustSources: Sendable {
         var system: TrustAnchors?
         /// The reason why the system's CA certificates could not be read when they were last needed.
         var systemError: TrustSourceError?
-        var anchors: [TrustTerms: Read<TrustAnchors>] = [:]
+        var anchors: [Configuration.TrustTerms: Read<TrustAnchors>] = [:]
         var lists: [[String]: Read<FoundLists>] = [:]
         /// The first certificate of each issuer for which a list was searched and not found.
         var unlisted: [Unlisted: String] = [:]
@@ -116,7 +116,7 @@ public final class TrustSources: Sendable {
 
     /// Notes that a chain is trusted although the requested lists do not cover all its certificates. The next `refresh`
     /// reports it, once for each issuer.
-    public func note(unlisted certificates: [Certificate], by terms: TLSTerms?) {
+    public func note(unlisted certificates: [Certificate], by terms: Configuration.TLSTerms?) {
         guard !certificates.isEmpty, let paths = terms?.revocation else { return }
         state.withLock { state in
             for certificate in certificates where state.unlisted.count < Self.unlistedLimit {
@@ -128,14 +128,14 @@ public final class TrustSources: Sendable {
     }
 
     /// The CA certificates of a rule's terms, or the system's. Those that were never read are missing.
-    public func anchors(for terms: TrustTerms?) -> TrustAnchors {
+    public func anchors(for terms: Configuration.TrustTerms?) -> TrustAnchors {
         state.withLock { state in
             guard let terms, !terms.anchors.isEmpty else { return state.system }
             return state.anchors[terms]?.content ?? (terms.hasOnlyItsAnchors ? nil : state.system)
         } ?? none
     }
 
-    public func revocation(for terms: TLSTerms?) -> Revocation {
+    public func revocation(for terms: Configuration.TLSTerms?) -> Revocation {
         guard let paths = terms?.revocation, !paths.isEmpty else { return .unasked }
         return state.withLock { $0.lists[paths]?.content?.lists }.map { .lists($0) } ?? .unknown
     }
@@ -157,7 +157,9 @@ public final class TrustSources: Sendable {
         return renewed
     }
 
-    private func anchors(_ terms: TrustTerms, from paths: [String]) throws(TrustSourceError) -> TrustAnchors {
+    private func anchors(_ terms: Configuration.TrustTerms, from paths: [String]) throws(TrustSourceError)
+        -> TrustAnchors
+    {
         var certificates: [Certificate] = []
         for path in paths {
             let bytes = try Self.content(of: path)

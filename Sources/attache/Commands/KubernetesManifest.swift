@@ -112,7 +112,7 @@ struct KubernetesManifest {
 
     /// The rules of a NetworkPolicy for the addresses that `egress` permits.
     private func egress(indent: Int) -> String {
-        let blocks = EgressBlocks(rules.configuration.egress).blocks
+        let blocks = EgressPolicy.Blocks(rules.configuration.egress).blocks
         var ports: [UInt16?] = []
         for block in blocks where !ports.contains(block.port) { ports.append(block.port) }
         let lines = ports.flatMap { port in
@@ -122,7 +122,7 @@ struct KubernetesManifest {
         return lines.map { String(repeating: " ", count: indent) + $0 }.joined(separator: "\n")
     }
 
-    private static func block(_ block: EgressBlocks.Block) -> String {
+    private static func block(_ block: EgressPolicy.Blocks.Block) -> String {
         let exceptions = block.exceptions.map(cidr).joined(separator: ", ")
         return "{ cidr: \(cidr(block.prefix))\(exceptions.isEmpty ? "" : ", except: [\(exceptions)]") }"
     }

@@ -60,7 +60,7 @@ struct ExplainedAnswer {
     }
 
     private static func recognises(
-        _ response: ChallengeProbe.Response, _ form: LoginForm, at target: String, on origin: Origin
+        _ response: ChallengeProbe.Response, _ form: Configuration.LoginForm, at target: String, on origin: Origin
     ) -> Bool {
         var locations = response.location.map { [Array($0.utf8)] } ?? []
         if let location = response.location,

@@ -58,16 +58,16 @@ struct ExplainedChallenges: Sendable {
     func response(
         of origin: Origin, to client: ClientIdentity, by rules: RuleSet, failures: Int, tokens: ExplainedTokens,
         facts: (ProtectionSpace) -> ExplainedSpace?
-    ) -> ExplainedResponse {
+    ) -> ExplainedRequest.Response {
         let (offers, rule) = rules.offers(in: challenges, from: origin, client: client, failures: failures)
         let known = Set(offers.map(\.challenge))
         var ignored = challenges.filter { !known.contains($0) }.map(Self.reasonToIgnore)
         if brokenCount > 0 {
             ignored.append("\(brokenCount == 1 ? "a challenge" : "\(brokenCount) challenges") that cannot be read")
         }
-        var response = ExplainedResponse(
+        var response = ExplainedRequest.Response(
             offers: offers.map { offer in
-                var explained = ExplainedResponse.Offer(
+                var explained = ExplainedRequest.Response.Offer(
                     scheme: Self.name(of: offer.challenge),
                     query: ChallengeQuery(offer.space, client: client, failures: failures), space: facts(offer.space))
                 if offer.space.authenticationMethod == .bearer {

@@ -5,7 +5,7 @@ import Rules
 /// The running proxy's knowledge about an origin, for an explanation.
 struct RunningKnowledge {
     /// The knowledge for the explanation; with facts about the origin if a proxy runs.
-    let knowledge: ExplainedKnowledge
+    let knowledge: Explanation.Knowledge
     private let proxy: RunningProxy?
     private let target: String
 

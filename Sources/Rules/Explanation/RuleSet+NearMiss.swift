@@ -1,16 +1,17 @@
 import Model
 
-/// The rule that came nearest to answering an unanswered challenge, and the predicate that failed.
-public struct NearMiss: Sendable, Equatable {
-    public let rule: RuleReference
-    /// The credentials of the rule's answer.
-    public let credentials: [String]
-    public let predicate: Predicates.Name
-    /// The rule's condition and the fact, as in `rule "build server" wants realm "Jenkins"; the origin says "jenkins"`.
-    public let sentence: String
-}
-
 extension RuleSet {
+    /// The rule that came nearest to answering an unanswered challenge, and the predicate that failed.
+    public struct NearMiss: Sendable, Equatable {
+        public let rule: RuleReference
+        /// The credentials of the rule's answer.
+        public let credentials: [String]
+        public let predicate: Predicates.Name
+        /// The rule's condition and the fact, as in `rule "build server" wants realm "Jenkins"; the origin says
+        /// "jenkins"`.
+        public let sentence: String
+    }
+
     /// Returns the rule with a credential that fits one of these challenges best: the one whose predicates match the
     /// longest. A rule for another host counts only if a person may have meant this host. Nil if none.
     ///
@@ -18,7 +19,7 @@ extension RuleSet {
     ///
     /// - Parameter credential: the credential that the rule must name; nil for any.
     public func nearestMiss(_ queries: [ChallengeQuery], using credential: String? = nil) -> NearMiss? {
-        var best: (matcher: ChallengeMatcher, predicate: Predicates.Name, query: ChallengeQuery)?
+        var best: (matcher: Matcher, predicate: Predicates.Name, query: ChallengeQuery)?
         for matcher in matchers {
             guard matcher.rule.isUse, !matcher.rule.waitsForNone, matcher.rule.signature == nil,
                 credential.map(matcher.rule.names.contains) ?? true
@@ -59,7 +60,7 @@ extension RuleSet {
     }
 
     /// Like `explain`, for the rules that got furthest with the challenge, at most `limit`, in the order of the file.
-    public func explain(_ query: ChallengeQuery, limit: Int) -> [RuleTrace] {
+    public func explain(_ query: ChallengeQuery, limit: Int) -> [Trace] {
         var held: [(number: Int, predicate: Predicates.Name?)] = []
         for (number, matcher) in matchers.enumerated() where matcher.speaks(of: query.method) {
             let predicate = matcher.firstMismatch(query, hostMatches: false)
@@ -70,7 +71,7 @@ extension RuleSet {
         let nearest = held.sorted { (depth($1.predicate), $0.number) < (depth($0.predicate), $1.number) }.prefix(limit)
         return nearest.sorted { $0.number < $1.number }.map { number, predicate in
             let matcher = matchers[number]
-            return RuleTrace(
+            return Trace(
                 rule: matcher.rule.rule,
                 outcome: predicate.map { .failed($0, matcher.predicates[$0].mismatch(query)) } ?? .matched)
         }

@@ -1,7 +1,7 @@
 import Model
 
 /// The lines about the TLS connection to the origin.
-extension ExplanationText {
+extension Explanation.Text {
     mutating func addHandshake(_ handshake: Explanation.Handshake) {
         if let terms = handshake.terms {
             let version: String? =
@@ -109,7 +109,7 @@ extension ExplanationText {
     }
 
     /// The verdict on a chain with these problems, on these terms.
-    private static func verdict(_ terms: TrustTerms, on findings: TrustFindings) -> String {
+    private static func verdict(_ terms: Configuration.TrustTerms, on findings: TrustFindings) -> String {
         var again: [String] = []
         if !terms.anchors.isEmpty { again.append("with the roots of 'anchor'") }
         if let name = terms.name { again.append("for \(name)") }

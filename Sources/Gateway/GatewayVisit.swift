@@ -25,7 +25,7 @@ struct GatewayVisit: Sendable {
     func run() {
         let request = GatewayRequest(from: client, limits: policy.limits.request)
         guard request.readHead() else { return }
-        if request.head.method == .put, let refusal = GatewayUpload.refusal(of: request) {
+        if request.head.method == .put, let refusal = Upload.refusal(of: request) {
             outcome.refusal = refusal
             return
         }
@@ -48,9 +48,9 @@ struct GatewayVisit: Sendable {
                 isWanted: { [client] in !client.hasPeerEnded })
             session = opened
             if request.head.method == .put {
-                try GatewayUpload(request: request, answer: answer, session: opened).run()
+                try Upload(request: request, answer: answer, session: opened).run()
             } else {
-                try GatewayDownload(request: request, answer: answer, session: opened).run()
+                try Download(request: request, answer: answer, session: opened).run()
             }
         } catch {
             conclude(answer, to: request, after: error, distrust)

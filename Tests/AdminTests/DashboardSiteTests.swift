@@ -20,7 +20,7 @@ struct DashboardSiteTests {
         let site: AdminSite
         static let adminSources = sources()
 
-        init(on loop: EventLoop, challenges: [JournalEntry] = [], desk: (any CertificateDesk)? = nil) {
+        init(on loop: EventLoop, challenges: [JournalEntry] = [], desk: (any CertificateLook.Desk)? = nil) {
             var sources = dashboardSources(access, challenges: challenges, accounts: accounts)
             if let desk { sources.certificates = desk }
             let feed = DashboardFeed(sources, limit: 2, on: loop)
@@ -134,7 +134,7 @@ struct DashboardSiteTests {
     }
 
     /// Stores everything it gets, and has seen one server.
-    private struct PlayedDesk: CertificateDesk {
+    private struct PlayedDesk: CertificateLook.Desk {
         var looks: [CertificateLook] {
             var look = CertificateLook(host: "lab.example", port: 443, time: 1)
             var seen = CertificateLook.Seen()

@@ -9,14 +9,14 @@ import Testing
 @Suite struct PracticeDigestTests {
     private let target = "/practice/digest-sha256/a?b=c"
 
-    private func digest(lifetime: Milliseconds = .minutes(1)) throws -> PracticeDigest {
-        try PracticeDigest(.digestSHA256, algorithm: .sha256, nonceLifetime: lifetime)
+    private func digest(lifetime: Milliseconds = .minutes(1)) throws -> PracticeOrigin.Digest {
+        try PracticeOrigin.Digest(.digestSHA256, algorithm: .sha256, nonceLifetime: lifetime)
     }
 
     private func verify(
-        _ digest: PracticeDigest, _ parameters: [(name: String, value: String)], method: StaticString = "GET",
+        _ digest: PracticeOrigin.Digest, _ parameters: [(name: String, value: String)], method: StaticString = "GET",
         at now: WallTime = 1
-    ) throws -> PracticeDigest.Verdict {
+    ) throws -> PracticeOrigin.Digest.Verdict {
         digest.verify(Array(field(parameters).utf8), method: method, target: Array(target.utf8), at: now)
     }
 
@@ -42,8 +42,8 @@ import Testing
     }
 
     @Test func `the model's own client and this server understand each other`() throws {
-        for (space, algorithm) in [(PracticeSpace.digest, DigestAlgorithm.md5), (.digestSHA256, .sha256)] {
-            let digest = try PracticeDigest(space, algorithm: algorithm, nonceLifetime: 60_000)
+        for (space, algorithm) in [(PracticeOrigin.Space.digest, DigestAlgorithm.md5), (.digestSHA256, .sha256)] {
+            let digest = try PracticeOrigin.Digest(space, algorithm: algorithm, nonceLifetime: 60_000)
             let challenge = try #require(header(digest.challenge(at: 1)))
             let target = Array("/practice/".utf8)
             let made = try DigestScheme().authenticator(
@@ -123,7 +123,7 @@ import Testing
     }
 
     @Test func `an answer to another space's challenge is refused, so that a challenge follows`() throws {
-        let other = try PracticeDigest(.digest, algorithm: .md5, nonceLifetime: 60_000)
+        let other = try PracticeOrigin.Digest(.digest, algorithm: .md5, nonceLifetime: 60_000)
         let digest = try digest()
         let client = try DigestClient(other.challenge(at: 1))
         #expect(try verify(digest, try client.credentials(uri: target)) == .refused)

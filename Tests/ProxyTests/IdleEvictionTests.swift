@@ -27,7 +27,7 @@ struct IdleEvictionTests {
                 let address: IPAddress = try #require(IPAddress(text))
                 let (socket, end) = try PlayedEnd.pair(on: loop)
                 try #require(count.enter(address, on: 0) == nil)
-                worker.begin(socket, from: ClientPeer(address: address), at: listener)
+                worker.begin(socket, from: ClientListener.Peer(address: address), at: listener)
                 clients.append(end)
             }
             settle()

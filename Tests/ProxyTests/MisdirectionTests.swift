@@ -122,7 +122,7 @@ struct MisdirectionTests {
                 room: Worker.Room(clients: clients, arrivals: 1, idle: 8))
             let session = ClientSession(
                 ByteStream(try BlockingSocket.pair(on: loop).loop),
-                from: ClientPeer(address: IPAddress(v4: 0x7F00_0001)),
+                from: ClientListener.Peer(address: IPAddress(v4: 0x7F00_0001)),
                 number: 0, of: worker)
             let scene = Scene(worker: worker, session: session, run: Forwarding(policy: policy, on: loop))
             if sending == .connect || sending == .intercepted {

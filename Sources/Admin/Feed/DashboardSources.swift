@@ -10,6 +10,15 @@ import Transport
 /// The facts and actions that the dashboard gets from the rest of the program. Actions and `load` are called on the
 /// listener's loop and must not block. The other facts are called on a thread that may block.
 public struct DashboardSources: Sendable {
+    /// A certificate desk without looks.
+    private struct NoCertificates: CertificateLook.Desk {
+        var looks: [CertificateLook] { [] }
+        func look(at host: String, port: UInt16) {}
+        func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> DeskAnswer {
+            .refused("there is no store")
+        }
+    }
+
     /// A handshake. The bytes in the buffer were already read from the stream, and are the client's first. The result
     /// says whether TLS was established.
     public typealias Handshake = @Sendable (ByteStream, ByteBuffer) async -> Bool
@@ -25,7 +34,7 @@ public struct DashboardSources: Sendable {
     public var security: Handshake?
     /// Checks a user's password; nil if no user has one.
     public var users: Login?
-    public var certificates: any CertificateDesk = NoCertificates()
+    public var certificates: any CertificateLook.Desk = NoCertificates()
     public var rules: any RuleDesk = NoRuleDesk()
     public var credentials: @Sendable () -> CredentialList = { CredentialList() }
     public var expiries: @Sendable () -> [Expiry] = { [] }
@@ -41,15 +50,6 @@ public struct DashboardSources: Sendable {
         self.status = status
         self.load = load
         self.challenges = challenges
-    }
-}
-
-/// A certificate desk without looks.
-private struct NoCertificates: CertificateDesk {
-    var looks: [CertificateLook] { [] }
-    func look(at host: String, port: UInt16) {}
-    func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> DeskAnswer {
-        .refused("there is no store")
     }
 }
 

@@ -140,7 +140,7 @@ final class AdminSite: AdminResponder {
         case health
         case readiness
         case metrics
-        case practice(PracticeSpace)
+        case practice(PracticeOrigin.Space)
 
         /// The resource at a path without a query; nil if none.
         init?(path: [UInt8]) {
@@ -153,7 +153,7 @@ final class AdminSite: AdminResponder {
                 self = .readiness
             } else if path.equals("/metrics") {
                 self = .metrics
-            } else if let space = PracticeSpace.allCases.first(where: { $0.contains(path) }) {
+            } else if let space = PracticeOrigin.Space.allCases.first(where: { $0.contains(path) }) {
                 self = .practice(space)
             } else {
                 return nil

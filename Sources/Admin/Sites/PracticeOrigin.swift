@@ -10,18 +10,18 @@ struct PracticeOrigin {
     /// `stale=true` too.
     static let usualNonceLifetime = Milliseconds.minutes(1)
 
-    private let digest: PracticeDigest
-    private let digestSHA256: PracticeDigest
+    private let digest: Digest
+    private let digestSHA256: Digest
 
     init(nonceLifetime: Milliseconds) throws(CryptoError) {
-        digest = try PracticeDigest(.digest, algorithm: .md5, nonceLifetime: nonceLifetime)
-        digestSHA256 = try PracticeDigest(.digestSHA256, algorithm: .sha256, nonceLifetime: nonceLifetime)
+        digest = try Digest(.digest, algorithm: .md5, nonceLifetime: nonceLifetime)
+        digestSHA256 = try Digest(.digestSHA256, algorithm: .sha256, nonceLifetime: nonceLifetime)
     }
 
     /// - Parameter now: a time after 0, on any clock that is never set back.
     /// - Throws: if the system gives no random bytes for a nonce.
     func response(
-        to request: AdminRequest, in space: PracticeSpace, at now: WallTime
+        to request: AdminRequest, in space: Space, at now: WallTime
     ) throws(CryptoError) -> AdminResponse {
         guard let field = request.authorization.first else { return try challenge(.missing, in: space, at: now) }
         guard request.authorization.count == 1, let credentials = Self.credentials(field) else {
@@ -40,7 +40,7 @@ struct PracticeOrigin {
     }
 
     /// The Digest of a space; nil for the space with Basic.
-    private func digest(of space: PracticeSpace) -> PracticeDigest? {
+    private func digest(of space: Space) -> Digest? {
         switch space {
         case .basic: nil
         case .digest: digest
@@ -55,14 +55,14 @@ struct PracticeOrigin {
         return parser.refusedCount == 0 && parser.challenges.count == 1 ? parser.challenges.first : nil
     }
 
-    private func welcome(in space: PracticeSpace, _ fields: [AdminResponse.Field] = []) -> AdminResponse {
+    private func welcome(in space: Space, _ fields: [AdminResponse.Field] = []) -> AdminResponse {
         .text(.ok, "welcome, \(PracticeCredential.user): \(space.schemeName) let you in", fields)
     }
 
     private enum Cause { case missing, refused, stale }
 
     private func challenge(
-        _ cause: Cause, in space: PracticeSpace, at now: WallTime
+        _ cause: Cause, in space: Space, at now: WallTime
     ) throws(CryptoError) -> AdminResponse {
         let value = try digest(of: space)?.challenge(stale: cause == .stale, at: now) ?? PracticeOrigin.Basic.challenge
         let reason =
@@ -76,50 +76,50 @@ struct PracticeOrigin {
     }
 }
 
-/// A protection space of the practice origin: a path and everything below it.
-enum PracticeSpace: CaseIterable {
-    case basic
-    case digest
-    case digestSHA256
-
-    var path: StaticString {
-        switch self {
-        case .basic: "/practice/basic"
-        case .digest: "/practice/digest"
-        case .digestSHA256: "/practice/digest-sha256"
-        }
-    }
-
-    /// The realm of the space: it distinguishes the spaces of an origin.
-    var realm: StaticString {
-        switch self {
-        case .basic: "practice basic"
-        case .digest: "practice digest"
-        case .digestSHA256: "practice digest-sha256"
-        }
-    }
-
-    /// The name of the scheme, for people.
-    var schemeName: StaticString {
-        switch self {
-        case .basic: "Basic"
-        case .digest: "Digest (MD5)"
-        case .digestSHA256: "Digest (SHA-256)"
-        }
-    }
-
-    func contains(_ path: Span<UInt8>) -> Bool {
-        let own = self.path
-        let length = own.utf8CodeUnitCount
-        guard path.count >= length, path.extracting(first: length).equals(own) else { return false }
-        return path.count == length || path[length] == .slash
-    }
-}
-
 extension PracticeOrigin {
+    /// A protection space of the practice origin: a path and everything below it.
+    enum Space: CaseIterable {
+        case basic
+        case digest
+        case digestSHA256
+
+        var path: StaticString {
+            switch self {
+            case .basic: "/practice/basic"
+            case .digest: "/practice/digest"
+            case .digestSHA256: "/practice/digest-sha256"
+            }
+        }
+
+        /// The realm of the space: it distinguishes the spaces of an origin.
+        var realm: StaticString {
+            switch self {
+            case .basic: "practice basic"
+            case .digest: "practice digest"
+            case .digestSHA256: "practice digest-sha256"
+            }
+        }
+
+        /// The name of the scheme, for people.
+        var schemeName: StaticString {
+            switch self {
+            case .basic: "Basic"
+            case .digest: "Digest (MD5)"
+            case .digestSHA256: "Digest (SHA-256)"
+            }
+        }
+
+        func contains(_ path: Span<UInt8>) -> Bool {
+            let own = self.path
+            let length = own.utf8CodeUnitCount
+            guard path.count >= length, path.extracting(first: length).equals(own) else { return false }
+            return path.count == length || path[length] == .slash
+        }
+    }
+
     /// The server's side of Basic (RFC 7617) with the practice credential.
     fileprivate enum Basic {
-        static var challenge: String { "Basic realm=\"\(PracticeSpace.basic.realm)\", charset=\"UTF-8\"" }
+        static var challenge: String { "Basic realm=\"\(Space.basic.realm)\", charset=\"UTF-8\"" }
 
         static func verify(_ credentials: HeaderChallenge) -> Bool {
             guard credentials.scheme == "basic", let token = credentials.token68, let sent = Base64.decode(token) else {

@@ -1,23 +1,23 @@
 import Bytes
 import Model
 
-/// The certificates of servers, for an operator who decides about trust. Its calls do not wait: the result appears
-/// among `looks` soon.
-public protocol CertificateDesk: Sendable {
-    /// The looks, the latest first.
-    var looks: [CertificateLook] { get }
-
-    /// Asks a server for its certificates, over a connection of its own.
-    func look(at host: String, port: UInt16)
-
-    /// Stores an exception for a key that was seen in a look.
-    ///
-    /// - Returns: the result.
-    func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> DeskAnswer
-}
-
 /// A look at the certificates that a server presents.
 public struct CertificateLook: Sendable {
+    /// The certificates of servers, for an operator who decides about trust. Its calls do not wait: the result appears
+    /// among `looks` soon.
+    public protocol Desk: Sendable {
+        /// The looks, the latest first.
+        var looks: [CertificateLook] { get }
+
+        /// Asks a server for its certificates, over a connection of its own.
+        func look(at host: String, port: UInt16)
+
+        /// Stores an exception for a key that was seen in a look.
+        ///
+        /// - Returns: the result.
+        func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> DeskAnswer
+    }
+
     public let host: String
     public let port: UInt16
     /// The time.

@@ -173,4 +173,4 @@ extension Learning {
     }
 }
 
-extension ClientPresence: RequestPresence {}
+extension Downstream.ClientPresence: RequestPresence {}

@@ -6,6 +6,18 @@ import Rules
 /// The placeholder of a credential in the field where a client has written it. A class, so that an exchange without one
 /// holds a single word for it.
 public final class WrittenPlaceholder {
+    /// A placeholder in a request where it is not replaced.
+    public struct Misplaced: Error {
+        public let placeholder: Placeholders.Placeholder
+        /// The place, to follow "this request has it".
+        public let place: String
+
+        public init(_ placeholder: Placeholders.Placeholder, _ place: String) {
+            self.placeholder = placeholder
+            self.place = place
+        }
+    }
+
     public typealias Placeholder = Placeholders.Placeholder
 
     private enum Form {
@@ -70,18 +82,6 @@ public final class WrittenPlaceholder {
     }
 }
 
-/// A placeholder in a request where it is not replaced.
-public struct MisplacedPlaceholder: Error {
-    public let placeholder: Placeholders.Placeholder
-    /// The place, to follow "this request has it".
-    public let place: String
-
-    public init(_ placeholder: Placeholders.Placeholder, _ place: String) {
-        self.placeholder = placeholder
-        self.place = place
-    }
-}
-
 extension WrittenPlaceholder {
     /// Whether a request's head can have a placeholder. Its fields are not searched if the client repeats those of a request
     /// without one: both belong to one exchange, which serves the rules of one load.
@@ -99,7 +99,7 @@ extension WrittenPlaceholder {
     /// - Throws: a placeholder that is not the whole word of a field where it is replaced, or is there twice.
     public static func find(
         _ placeholders: Placeholders, in request: RequestHead, of head: Span<UInt8>
-    ) throws(MisplacedPlaceholder) -> WrittenPlaceholder? {
+    ) throws(Misplaced) -> WrittenPlaceholder? {
         let fields = request.fields
         let areKnown = fields.haveNoPlaceholder
         var found: WrittenPlaceholder?
@@ -110,7 +110,7 @@ extension WrittenPlaceholder {
                 start = mark + 1
                 continue
             }
-            guard found == nil else { throw MisplacedPlaceholder(placeholder, twice) }
+            guard found == nil else { throw Misplaced(placeholder, twice) }
             found = try WrittenPlaceholder(placeholder, at: range, of: head, in: fields)
             start = range.upperBound
         }
@@ -118,7 +118,7 @@ extension WrittenPlaceholder {
         if fields.present.contains(.authorization) {
             for index in fields.indices where fields[index].known == .authorization {
                 guard let written = try inBasic(placeholders, of: head, in: fields, at: index) else { continue }
-                guard found == nil else { throw MisplacedPlaceholder(written.placeholder, twice) }
+                guard found == nil else { throw Misplaced(written.placeholder, twice) }
                 found = written
             }
         }
@@ -130,9 +130,9 @@ extension WrittenPlaceholder {
 
     private convenience init(
         _ placeholder: Placeholder, at range: Range<Int>, of head: Span<UInt8>, in fields: FieldTable
-    ) throws(MisplacedPlaceholder) {
+    ) throws(Misplaced) {
         guard let index = fields.firstIndex(where: { $0.line.contains(range.lowerBound) }) else {
-            throw MisplacedPlaceholder(placeholder, "in its URL")
+            throw Misplaced(placeholder, "in its URL")
         }
         let field = fields[index]
         let name = head.extracting(field.name)
@@ -141,15 +141,15 @@ extension WrittenPlaceholder {
             || placeholder.fields.contains { name.equalsIgnoringCase($0.utf8Span.span) }
         // A server may read either of two.
         guard !Self.isRepeated(index, in: fields, of: head) else {
-            throw MisplacedPlaceholder(placeholder, "in one of two fields \(Self.shown(name))")
+            throw Misplaced(placeholder, "in one of two fields \(Self.shown(name))")
         }
         guard isPlace, range.lowerBound >= field.value.lowerBound, !field.isNominated else {
-            throw MisplacedPlaceholder(placeholder, "in the field \(Self.shown(name))")
+            throw Misplaced(placeholder, "in the field \(Self.shown(name))")
         }
         let begins = range.lowerBound == field.value.lowerBound || head[range.lowerBound - 1].isBlank
         let ends = range.upperBound == field.value.upperBound || head[range.upperBound].isBlank
         guard begins, ends else {
-            throw MisplacedPlaceholder(placeholder, "in a longer word of the field \(Self.shown(name))")
+            throw Misplaced(placeholder, "in a longer word of the field \(Self.shown(name))")
         }
         self.init(placeholder, .word(range), in: field.value, field: index)
     }
@@ -163,7 +163,7 @@ extension WrittenPlaceholder {
     /// Finds it in the user or the password of Basic (RFC 7617).
     private static func inBasic(
         _ placeholders: Placeholders, of head: Span<UInt8>, in fields: FieldTable, at index: Int
-    ) throws(MisplacedPlaceholder) -> WrittenPlaceholder? {
+    ) throws(Misplaced) -> WrittenPlaceholder? {
         let field = fields[index]
         let value = head.extracting(field.value)
         guard value.count > scheme.utf8CodeUnitCount, value[scheme.utf8CodeUnitCount].isBlank,
@@ -180,19 +180,19 @@ extension WrittenPlaceholder {
                 start = mark + 1
                 continue
             }
-            guard found == nil else { throw MisplacedPlaceholder(placeholder, twice) }
+            guard found == nil else { throw Misplaced(placeholder, twice) }
             let form: Form
             if range == 0..<colon, colon < bytes.count {
                 form = .user(password: Array(pair[(colon + 1)...]))
             } else if range == colon + 1..<max(bytes.count, colon + 1) {
                 form = .password(user: Array(pair[..<colon]))
             } else {
-                throw MisplacedPlaceholder(placeholder, "in a longer word of the field Authorization")
+                throw Misplaced(placeholder, "in a longer word of the field Authorization")
             }
             guard !isRepeated(index, in: fields, of: head) else {
-                throw MisplacedPlaceholder(placeholder, "in one of two fields Authorization")
+                throw Misplaced(placeholder, "in one of two fields Authorization")
             }
-            guard !field.isNominated else { throw MisplacedPlaceholder(placeholder, "in the field Authorization") }
+            guard !field.isNominated else { throw Misplaced(placeholder, "in the field Authorization") }
             found = WrittenPlaceholder(placeholder, form, in: field.value, field: index)
             start = range.upperBound
         }

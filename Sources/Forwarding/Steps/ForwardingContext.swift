@@ -198,13 +198,13 @@ public struct ForwardingContext {
     var mayPlace: Bool { rules.speaks(of: .places) && isConcerned && !exchange.bringsOwnLogin }
 
     /// The client's own answer in `Authorization`, if a rule learns from it.
-    var learnableAnswer: LearnableAnswer? {
+    var learnableAnswer: Exchange.LearnableAnswer? {
         guard exchange.credentials.challenges?.origin.isOurs != true, exchange.credentials.placeholder == nil,
             exchange.credentials.signing?.usesAuthorization != true,
             destination.challenger.mayLearn(by: rules), let field = exchange.request.fields.first(.authorization)
         else { return nil }
         let head = exchange.headBytes
-        return LearnableAnswer(
+        return Exchange.LearnableAnswer(
             head.readable.extracting(field.value), in: exchange.texts.fieldValue,
             learning: Learning(from: exchange, of: downstream, at: destination.challenger))
     }

@@ -21,7 +21,7 @@ final class ReframedBody {
 
     private let exchange: Exchange
     /// The reader of the content for the journal; nil if none.
-    var reader: PassedNote.Reader?
+    var reader: UnansweredEntry.PassedNote.Reader?
     /// Whether the client gets chunks; if false, the end of the connection is the end of the body.
     private let isChunked: Bool
     private var content: BodyContent

@@ -47,7 +47,7 @@ public struct ResponseRelay: ~Copyable {
         case upgrading
     }
 
-    private var note: PassedNote?
+    private var note: UnansweredEntry.PassedNote?
     /// The rest of the request's body, if the response came before its end.
     private var upload: ConcurrentUpload?
     private var stage = Stage.head
@@ -64,7 +64,7 @@ public struct ResponseRelay: ~Copyable {
     public static let keptFor: Milliseconds = 30_000
 
     /// Starts with the response whose head was read.
-    mutating func begin(note: PassedNote?, upload: ConcurrentUpload?) {
+    mutating func begin(note: UnansweredEntry.PassedNote?, upload: ConcurrentUpload?) {
         if let note { self.note = note }
         if let upload { self.upload = upload }
         stage = .head

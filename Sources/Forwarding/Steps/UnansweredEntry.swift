@@ -8,6 +8,19 @@ import Upstream
 
 /// Records unanswered challenges: in the journal, for the operator, and for the client.
 struct UnansweredEntry {
+    /// A note about an unanswered challenge or an unchecked proof, sent to the client with the response.
+    final class PassedNote {
+        /// The details in `Proxy-Status`.
+        let text: String
+        /// The reader for the beginning of the response's text as it passes; nil if it is not wanted or already read.
+        let reader: UnansweredEntry.PassedNote.Reader?
+
+        init(_ text: String, reading reader: UnansweredEntry.PassedNote.Reader? = nil) {
+            self.text = text
+            self.reader = reader
+        }
+    }
+
     let downstream: Downstream
     let exchange: Exchange
     /// The connection that brought the response; nil if a SOCKS server refused the login.
@@ -95,7 +108,7 @@ struct UnansweredEntry {
 
 extension ForwardingContext {
     /// Records the origin's challenge that the client is about to get.
-    func noted(_ note: String?) -> PassedNote? {
+    func noted(_ note: String?) -> UnansweredEntry.PassedNote? {
         switch exchange.upstream.head.status {
         case .unauthorized:
             return unanswered.take(
@@ -103,13 +116,13 @@ extension ForwardingContext {
                 note ?? exchange.credentials.signing?.refusal ?? exchange.credentials.unsigned, .passed)
         case .forbidden:
             guard let loop = exchange.credentials.challenges?.origin.loop, loop.lacksScope else {
-                return (note ?? exchange.credentials.unsigned).map { PassedNote($0) }
+                return (note ?? exchange.credentials.unsigned).map { UnansweredEntry.PassedNote($0) }
             }
             return unanswered.take(of: destination.challenger, loop, note, .passed)
         case .proxyAuthenticationRequired:
             let note = note ?? Self.foreignChallenge
             exchange.record.details = exchange.record.details ?? note
-            return PassedNote(note)
+            return UnansweredEntry.PassedNote(note)
         // A failing initializer has allocated the object all the same.
         default:
             guard let note else { return nil }
@@ -117,7 +130,7 @@ extension ForwardingContext {
                 return unanswered.take(
                     of: destination.challenger, exchange.credentials.challenges?.origin.loop, note, .passed)
             }
-            return PassedNote(note)
+            return UnansweredEntry.PassedNote(note)
         }
     }
 
@@ -165,20 +178,7 @@ extension UpstreamConnection {
     }
 }
 
-/// A note about an unanswered challenge or an unchecked proof, sent to the client with the response.
-final class PassedNote {
-    /// The details in `Proxy-Status`.
-    let text: String
-    /// The reader for the beginning of the response's text as it passes; nil if it is not wanted or already read.
-    let reader: PassedNote.Reader?
-
-    init(_ text: String, reading reader: PassedNote.Reader? = nil) {
-        self.text = text
-        self.reader = reader
-    }
-}
-
-extension PassedNote {
+extension UnansweredEntry.PassedNote {
     /// Reads the beginning of a response's text for the journal, while the response is passed on. It delays nothing.
     final class Reader {
         private var excerpt: ResponseExcerpt

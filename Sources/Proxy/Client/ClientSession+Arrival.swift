@@ -174,7 +174,7 @@ extension ClientSession {
     }
 
     /// Lends an exchange with the bytes that the greeting has not consumed, behind the CONNECT that it stands for.
-    private func run(with greeting: SOCKSGreeting, asking target: SOCKSTarget? = nil) -> Forwarding {
+    private func run(with greeting: SOCKSGreeting, asking target: SOCKSNegotiation.Target? = nil) -> Forwarding {
         let run = lend()
         let (inbound, received) = (run.exchange.inbound, greeting.received)
         if let target {

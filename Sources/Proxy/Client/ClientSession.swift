@@ -86,12 +86,12 @@ final class ClientSession: Channel.Observer, Wakeup.Companion {
     /// Whether the client has chosen HTTP/2.
     var speaksHTTP2 = false
     /// The party at the other end.
-    let peer: ClientPeer
+    let peer: ClientListener.Peer
     /// The session of the HTTP/2 connection, if this one serves a stream of it.
     let carrier: ClientSession?
 
     init(
-        _ stream: ByteStream, from peer: ClientPeer, number: Int, of host: any SessionHost,
+        _ stream: ByteStream, from peer: ClientListener.Peer, number: Int, of host: any SessionHost,
         carriedBy carrier: ClientSession? = nil
     ) {
         self.host = host

@@ -118,7 +118,7 @@ extension Refusal {
     }
 
     /// The reply to a client that asked by SOCKS.
-    fileprivate var socksReply: SOCKSReply {
+    fileprivate var socksReply: SOCKSNegotiation.Reply {
         switch error {
         case .httpRequestDenied, .destinationIPProhibited, .proxyLoopDetected: .notAllowed
         case .destinationIPUnroutable: .networkUnreachable

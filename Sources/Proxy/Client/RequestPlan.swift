@@ -139,11 +139,11 @@ extension Downstream {
     /// server. No server is asked then.
     private func findPlaceholder(in exchange: Exchange, to destination: Destination) throws(ExchangeFailure) {
         let (head, placeholders) = (exchange.headBytes, exchange.policy.rules.placeholders)
-        do throws(MisplacedPlaceholder) {
+        do throws(WrittenPlaceholder.Misplaced) {
             guard let found = try WrittenPlaceholder.find(placeholders, in: exchange.request, of: head.readable)
             else { return }
             if let obstacle = obstacle(to: found.placeholder, in: exchange, to: destination) {
-                throw MisplacedPlaceholder(found.placeholder, obstacle)
+                throw WrittenPlaceholder.Misplaced(found.placeholder, obstacle)
             }
             exchange.credentials.placeholder = found
         } catch { throw .refused(refusal(of: error, in: exchange)) }
@@ -173,7 +173,7 @@ extension Downstream {
     /// The client's address in the audit trail.
     var shownAddress: String { address.map { "\($0.unmapped)" } ?? ClientIdentity.local }
 
-    private func refusal(of misplaced: MisplacedPlaceholder, in exchange: Exchange) -> Refusal {
+    private func refusal(of misplaced: WrittenPlaceholder.Misplaced, in exchange: Exchange) -> Refusal {
         let placeholder = misplaced.placeholder
         let owner = placeholder.rule.map { "rule \($0.title)" } ?? "credential \(placeholder.credential)"
         let sentence =

@@ -34,25 +34,27 @@ public final class ServicePolicy: Sendable {
     }
 }
 
-/// The destination and format of the log.
-public struct LogPolicy: Sendable {
-    /// The log of exchanges; nil if they are not logged.
-    var exchanges: LogStream?
-    var format = AccessLogFormat.json
-    /// The log of events (starts, reloads, refused credentials); nil if they are not logged. It may be the log
-    /// of exchanges.
-    var events: LogStream?
-    var style = LogStyle.json
+extension ServicePolicy {
+    /// The destination and format of the log.
+    public struct LogPolicy: Sendable {
+        /// The log of exchanges; nil if they are not logged.
+        var exchanges: LogStream?
+        var format = AccessLogFormat.json
+        /// The log of events (starts, reloads, refused credentials); nil if they are not logged. It may be the log
+        /// of exchanges.
+        var events: LogStream?
+        var style = LogStyle.json
 
-    public init() {}
+        public init() {}
 
-    public mutating func writeExchanges(to stream: LogStream, as format: AccessLogFormat) {
-        exchanges = stream
-        self.format = format
-    }
+        public mutating func writeExchanges(to stream: LogStream, as format: AccessLogFormat) {
+            exchanges = stream
+            self.format = format
+        }
 
-    public mutating func writeEvents(to stream: LogStream, as style: LogStyle) {
-        events = stream
-        self.style = style
+        public mutating func writeEvents(to stream: LogStream, as style: LogStyle) {
+            events = stream
+            self.style = style
+        }
     }
 }

@@ -57,26 +57,28 @@ public final class ClientListener: Sendable {
     }
 }
 
-/// The party at the other end of a client's connection, as the system knows it.
-struct ClientPeer {
-    /// The address; nil at a unix socket.
-    let address: IPAddress?
-    /// The user id of the client's process; nil for clients that come over the network.
-    let uid: UInt32?
+extension ClientListener {
+    /// The party at the other end of a client's connection, as the system knows it.
+    struct Peer {
+        /// The address; nil at a unix socket.
+        let address: IPAddress?
+        /// The user id of the client's process; nil for clients that come over the network.
+        let uid: UInt32?
 
-    init(_ peer: AcceptedConnection.Peer) {
-        switch peer {
-        case .network(let peer): (address, uid) = (peer.address.unmapped, nil)
-        case .local(let peer): (address, uid) = (nil, peer.user)
+        init(_ peer: AcceptedConnection.Peer) {
+            switch peer {
+            case .network(let peer): (address, uid) = (peer.address.unmapped, nil)
+            case .local(let peer): (address, uid) = (nil, peer.user)
+            }
         }
-    }
 
-    init(address: IPAddress) { (self.address, uid) = (address, nil) }
+        init(address: IPAddress) { (self.address, uid) = (address, nil) }
 
-    /// Sets the client in the record.
-    @inline(__always)
-    func note(in record: ExchangeRecord) {
-        if let address { record.setClient(address) } else { record.setLocalClient(uid: uid ?? .max) }
+        /// Sets the client in the record.
+        @inline(__always)
+        func note(in record: ExchangeRecord) {
+            if let address { record.setClient(address) } else { record.setLocalClient(uid: uid ?? .max) }
+        }
     }
 }
 

@@ -16,7 +16,7 @@ final class SOCKSGreeting {
         case speaksHTTP
         /// The password is to be checked: call `conclude`.
         case offersPassword(user: String, password: Secret)
-        case asks(SOCKSTarget)
+        case asks(SOCKSNegotiation.Target)
         /// The client has its reply. The sentence says why it is refused.
         case refused(String)
         /// The client has left.

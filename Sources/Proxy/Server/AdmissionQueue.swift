@@ -35,7 +35,7 @@ final class AdmissionQueue {
     }
 
     func accept(_ connection: AcceptedConnection, at listener: ClientListener) {
-        let peer = ClientPeer(connection.peer)
+        let peer = ClientListener.Peer(connection.peer)
         guard listener.balancers.isEmpty else { return announce(connection, from: peer, at: listener) }
         let address = peer.address
         let isPermitted = worker.policy.exchanges.rules.clients.permits(address)
@@ -65,7 +65,8 @@ final class AdmissionQueue {
     // MARK: - Behind a balancer
 
     /// Waits for the header that says whose connection it is. Only the balancers that the rules name may connect.
-    private func announce(_ connection: AcceptedConnection, from peer: ClientPeer, at listener: ClientListener) {
+    private func announce(_ connection: AcceptedConnection, from peer: ClientListener.Peer, at listener: ClientListener)
+    {
         guard let address = peer.address, listener.balancers.contains(where: { $0.contains(address) }) else {
             connection.close()
             return count(.foreignAddress, of: peer.address)
@@ -200,7 +201,7 @@ extension AdmissionQueue {
             case over
         }
 
-        private(set) var peer: ClientPeer
+        private(set) var peer: ClientListener.Peer
         let listener: ClientListener
         /// The time of its arrival.
         let since: LoopInstant
@@ -215,7 +216,7 @@ extension AdmissionQueue {
         private static let lingerTime: Milliseconds = 1000
 
         init(
-            _ socket: Socket, on loop: EventLoop, from peer: ClientPeer, at listener: ClientListener,
+            _ socket: Socket, on loop: EventLoop, from peer: ClientListener.Peer, at listener: ClientListener,
             to arrivals: AdmissionQueue
         ) {
             self.socket = socket
@@ -254,7 +255,7 @@ extension AdmissionQueue {
             case .complete(let length, let client):
                 buffer.clear()
                 guard case .moved(length) = socket.tryRead(into: buffer, limit: length) else { return close() }
-                if let client { peer = ClientPeer(address: client.unmapped) }
+                if let client { peer = ClientListener.Peer(address: client.unmapped) }
                 phase = .waiting
                 arrivals.noteHeader(of: self)
             }

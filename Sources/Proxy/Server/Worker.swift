@@ -104,7 +104,7 @@ final class Worker: SessionHost {
     }
 
     /// Serves a client that has been counted in.
-    func begin(_ socket: Socket, from peer: ClientPeer, at listener: ClientListener) {
+    func begin(_ socket: Socket, from peer: ClientListener.Peer, at listener: ClientListener) {
         lastNumber += 1
         let session = ClientSession(ByteStream(socket), from: peer, number: lastNumber, of: self)
         sessions[session.number] = session

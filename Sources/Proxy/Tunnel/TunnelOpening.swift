@@ -97,7 +97,7 @@ struct TunnelOpening {
         // A client that was redirected here has asked for no tunnel.
         if exchange.record.isRedirected { return }
         if let version = exchange.record.socks {
-            buffer.append(SOCKSReply.succeeded.bytes(version))
+            buffer.append(SOCKSNegotiation.Reply.succeeded.bytes(version))
             return try await downstream.write(buffer)
         }
         buffer.append("HTTP/1.1 200 Connection established\r\n" as StaticString)

@@ -162,75 +162,77 @@ public final class Downstream {
     }
 }
 
-/// Whether a session's client is still connected. When it has left, the task of its request and all waits of that task
-/// end.
-///
-/// If other requests wait for the verdict on this request's answer, it continues until the verdict, for a limited time.
-/// A server counts a wrong password whether or not a client reads the answer. If each client that leaves early sent the
-/// password again, the account would be locked. A login that begins a session at the server also serves all requests
-/// that wait.
-///
-/// Belongs to its loop.
-public final class ClientPresence {
-    /// The wake-up of the session's tasks.
-    public let wakeup = Wakeup()
-    public private(set) var hasLeft = false
-    private var task: Task<Void, Never>?
-    /// The lease or attempt of an answer whose verdict is awaited, at the origin or at a parent. It ends with the
-    /// verdict.
-    private weak var trial: AnyObject?
-    private weak var laterTrial: AnyObject?
-    /// Whether this request logs in for the others that wait, so that its end would leave them without a session.
-    private var isLoggingIn = false
-    private var alarm: Alarm?
-
-    /// Whether the request was given up.
-    public var isOver: Bool { wakeup.isCancelled }
-
-    /// Whether the request continues, for its client or for others.
-    public var isWanted: Bool { !isOver && (!hasLeft || trial != nil || laterTrial != nil) }
-
-    /// Sets the task that carries out the session's request.
-    public func begin(_ task: Task<Void, Never>) {
-        self.task = task
-        isLoggingIn = false
-    }
-
-    /// Forgets the finished task, so that its memory is freed.
-    public func finish() { task = nil }
-
-    /// Notes that the request sends an answer whose verdict others wait for.
-    public func beginTrial(_ trial: AnyObject) {
-        if self.trial == nil || self.trial === trial { self.trial = trial } else { laterTrial = trial }
-    }
-
-    /// Notes that the request begins a session at the server, for all that wait for one.
-    public func beginLogin(_ lease: FlightLease) {
-        beginTrial(lease)
-        isLoggingIn = true
-    }
-
-    /// Handles the client's departure.
+extension Downstream {
+    /// Whether a session's client is still connected. When it has left, the task of its request and all waits of that
+    /// task end.
     ///
-    /// - Parameter limit: the time until a pending verdict must have come.
-    public func leave(awaitingVerdict limit: Milliseconds, on loop: EventLoop) {
-        guard !hasLeft else { return }
-        hasLeft = true
-        guard isWanted else { return end() }
-        if !isLoggingIn {
-            // The next request may try. The verdict on this one counts nevertheless.
-            for trial in [trial, laterTrial] {
-                (trial as? FlightLease)?.release()
-                (trial as? Evidence.Attempt)?.handOver()
-            }
-        }
-        let alarm = Alarm(on: loop) { [unowned self] in end() }
-        alarm.set(after: limit)
-        self.alarm = alarm
-    }
+    /// If other requests wait for the verdict on this request's answer, it continues until the verdict, for a limited
+    /// time. A server counts a wrong password whether or not a client reads the answer. If each client that leaves
+    /// early sent the password again, the account would be locked. A login that begins a session at the server also
+    /// serves all requests that wait.
+    ///
+    /// Belongs to its loop.
+    public final class ClientPresence {
+        /// The wake-up of the session's tasks.
+        public let wakeup = Wakeup()
+        public private(set) var hasLeft = false
+        private var task: Task<Void, Never>?
+        /// The lease or attempt of an answer whose verdict is awaited, at the origin or at a parent. It ends with the
+        /// verdict.
+        private weak var trial: AnyObject?
+        private weak var laterTrial: AnyObject?
+        /// Whether this request logs in for the others that wait, so that its end would leave them without a session.
+        private var isLoggingIn = false
+        private var alarm: Alarm?
 
-    private func end() {
-        wakeup.cancel()
-        task?.cancel()
+        /// Whether the request was given up.
+        public var isOver: Bool { wakeup.isCancelled }
+
+        /// Whether the request continues, for its client or for others.
+        public var isWanted: Bool { !isOver && (!hasLeft || trial != nil || laterTrial != nil) }
+
+        /// Sets the task that carries out the session's request.
+        public func begin(_ task: Task<Void, Never>) {
+            self.task = task
+            isLoggingIn = false
+        }
+
+        /// Forgets the finished task, so that its memory is freed.
+        public func finish() { task = nil }
+
+        /// Notes that the request sends an answer whose verdict others wait for.
+        public func beginTrial(_ trial: AnyObject) {
+            if self.trial == nil || self.trial === trial { self.trial = trial } else { laterTrial = trial }
+        }
+
+        /// Notes that the request begins a session at the server, for all that wait for one.
+        public func beginLogin(_ lease: FlightLease) {
+            beginTrial(lease)
+            isLoggingIn = true
+        }
+
+        /// Handles the client's departure.
+        ///
+        /// - Parameter limit: the time until a pending verdict must have come.
+        public func leave(awaitingVerdict limit: Milliseconds, on loop: EventLoop) {
+            guard !hasLeft else { return }
+            hasLeft = true
+            guard isWanted else { return end() }
+            if !isLoggingIn {
+                // The next request may try. The verdict on this one counts nevertheless.
+                for trial in [trial, laterTrial] {
+                    (trial as? FlightLease)?.release()
+                    (trial as? Evidence.Attempt)?.handOver()
+                }
+            }
+            let alarm = Alarm(on: loop) { [unowned self] in end() }
+            alarm.set(after: limit)
+            self.alarm = alarm
+        }
+
+        private func end() {
+            wakeup.cancel()
+            task?.cancel()
+        }
     }
 }

@@ -32,7 +32,7 @@ public enum SOCKSNegotiation: Equatable {
         case reply([UInt8], Int)
         /// The places of user and password, which are to be checked.
         case password(user: Range<Int>, password: Range<Int>, Int)
-        case connect(SOCKSTarget, Int)
+        case connect(Target, Int)
         /// The bytes are sent to the client, and the connection is closed.
         case refused([UInt8], SOCKSRefusal)
     }
@@ -105,34 +105,34 @@ public enum SOCKSNegotiation: Equatable {
 
     private mutating func request(_ bytes: Span<UInt8>) -> Step {
         guard bytes.count >= 5 else { return .needsMore }
-        guard bytes[0] == 5 else { return end(SOCKSReply.failure, .malformed) }
-        guard bytes[1] == 1 else { return end(SOCKSReply.unsupportedCommand, .unsupportedCommand) }
+        guard bytes[0] == 5 else { return end(Reply.failure, .malformed) }
+        guard bytes[1] == 1 else { return end(Reply.unsupportedCommand, .unsupportedCommand) }
         let addressStart = bytes[3] == SOCKSAddress.name ? 5 : 4
         let length: Int
         switch bytes[3] {
         case SOCKSAddress.four: length = 4
         case SOCKSAddress.six: length = 16
         case SOCKSAddress.name: length = Int(bytes[4])
-        default: return end(SOCKSReply.unsupportedAddress, .malformed)
+        default: return end(Reply.unsupportedAddress, .malformed)
         }
         let end = addressStart + length + 2
         guard bytes.count >= end else { return .needsMore }
         let host = bytes.extracting(addressStart..<addressStart + length)
-        let target: SOCKSTarget?
+        let target: Target?
         let port = Self.port(bytes, at: end - 2)
         switch bytes[3] {
-        case SOCKSAddress.four: target = SOCKSTarget(IPAddress(v4: Self.number(host)), port, .five)
+        case SOCKSAddress.four: target = Target(IPAddress(v4: Self.number(host)), port, .five)
         case SOCKSAddress.six:
             let (high, low) = (host.extracting(0..<8), host.extracting(8..<16))
-            target = SOCKSTarget(IPAddress(v6High: Self.number(high), low: Self.number(low)), port, .five)
-        default: target = SOCKSTarget(name: host, port, .five)
+            target = Target(IPAddress(v6High: Self.number(high), low: Self.number(low)), port, .five)
+        default: target = Target(name: host, port, .five)
         }
-        guard let target else { return self.end(SOCKSReply.failure, .unusableName) }
+        guard let target else { return self.end(Reply.failure, .unusableName) }
         self = .over
         return .connect(target, end)
     }
 
-    private mutating func end(_ reply: SOCKSReply, _ refusal: SOCKSRefusal) -> Step {
+    private mutating func end(_ reply: Reply, _ refusal: SOCKSRefusal) -> Step {
         end(reply.bytes(.five), refusal)
     }
 
@@ -145,7 +145,7 @@ public enum SOCKSNegotiation: Equatable {
 
     private mutating func four(_ bytes: Span<UInt8>, _ login: Login) -> Step {
         guard bytes.count > 8 else { return .needsMore }
-        let refused = SOCKSReply.failure.bytes(.four)
+        let refused = Reply.failure.bytes(.four)
         guard bytes[1] == 1 else { return end(refused, .unsupportedCommand) }
         guard login == .none else { return end(refused, login == .password ? .noPassword : .unsupportedLogin) }
         guard let userEnd = Self.end(of: bytes, from: 8) else { return end(refused, .malformed) }
@@ -155,11 +155,11 @@ public enum SOCKSNegotiation: Equatable {
         // 4a: an address 0.0.0.x that no host has says that the name follows.
         guard address > 0, address < 256 else {
             self = .over
-            return .connect(SOCKSTarget(IPAddress(v4: address), port, .four), userEnd + 1)
+            return .connect(Target(IPAddress(v4: address), port, .four), userEnd + 1)
         }
         guard let nameEnd = Self.end(of: bytes, from: userEnd + 1) else { return end(refused, .malformed) }
         guard nameEnd < bytes.count else { return .needsMore }
-        guard let target = SOCKSTarget(name: bytes.extracting(userEnd + 1..<nameEnd), port, .fourA) else {
+        guard let target = Target(name: bytes.extracting(userEnd + 1..<nameEnd), port, .fourA) else {
             return end(refused, .unusableName)
         }
         self = .over
@@ -189,33 +189,35 @@ extension Span<UInt8> {
     fileprivate func contains(_ byte: UInt8) -> Bool { firstIndex(of: byte) != nil }
 }
 
-/// The server that a client of SOCKS wants a connection to.
-public struct SOCKSTarget: Equatable, Sendable {
-    public let version: SOCKSVersion
-    /// The host and the port, as in a CONNECT request: an IPv6 address is in brackets.
-    public let authority: String
+extension SOCKSNegotiation {
+    /// The server that a client of SOCKS wants a connection to.
+    public struct Target: Equatable, Sendable {
+        public let version: SOCKSVersion
+        /// The host and the port, as in a CONNECT request: an IPv6 address is in brackets.
+        public let authority: String
 
-    init(_ address: IPAddress, _ port: UInt16, _ version: SOCKSVersion) {
-        self.version = version
-        authority = address.family == .v4 ? "\(address):\(port)" : "[\(address)]:\(port)"
-    }
+        init(_ address: IPAddress, _ port: UInt16, _ version: SOCKSVersion) {
+            self.version = version
+            authority = address.family == .v4 ? "\(address):\(port)" : "[\(address)]:\(port)"
+        }
 
-    /// Nil if the name has a byte that no host's name has: it becomes a part of a request's head.
-    init?(name: Span<UInt8>, _ port: UInt16, _ version: SOCKSVersion) {
-        guard !name.isEmpty else { return nil }
-        if let address = IPAddress(name.text) {
-            self = SOCKSTarget(address, port, version)
-            return
+        /// Nil if the name has a byte that no host's name has: it becomes a part of a request's head.
+        init?(name: Span<UInt8>, _ port: UInt16, _ version: SOCKSVersion) {
+            guard !name.isEmpty else { return nil }
+            if let address = IPAddress(name.text) {
+                self = SOCKSNegotiation.Target(address, port, version)
+                return
+            }
+            for place in 0..<name.count {
+                let byte = name[place]
+                let isLetter = byte.asciiLowercased &- UInt8(ascii: "a") < 26
+                guard
+                    isLetter || byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+                        || byte == UInt8(ascii: "_")
+                else { return nil }
+            }
+            (self.version, authority) = (version, "\(name.text):\(port)")
         }
-        for place in 0..<name.count {
-            let byte = name[place]
-            let isLetter = byte.asciiLowercased &- UInt8(ascii: "a") < 26
-            guard
-                isLetter || byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
-                    || byte == UInt8(ascii: "_")
-            else { return nil }
-        }
-        (self.version, authority) = (version, "\(name.text):\(port)")
     }
 }
 
@@ -245,22 +247,24 @@ public enum SOCKSRefusal: Equatable, Sendable {
     }
 }
 
-/// The reply to the request of a SOCKS client (RFC 1928 section 6).
-public enum SOCKSReply: UInt8, Sendable {
-    case succeeded = 0
-    case failure = 1
-    case notAllowed = 2
-    case networkUnreachable = 3
-    case hostUnreachable = 4
-    case connectionRefused = 5
-    case unsupportedCommand = 7
-    case unsupportedAddress = 8
+extension SOCKSNegotiation {
+    /// The reply to the request of a SOCKS client (RFC 1928 section 6).
+    public enum Reply: UInt8, Sendable {
+        case succeeded = 0
+        case failure = 1
+        case notAllowed = 2
+        case networkUnreachable = 3
+        case hostUnreachable = 4
+        case connectionRefused = 5
+        case unsupportedCommand = 7
+        case unsupportedAddress = 8
 
-    /// The message. SOCKS 4 knows success and failure only.
-    public func bytes(_ version: SOCKSVersion) -> [UInt8] {
-        switch version {
-        case .five: [5, rawValue, 0, 1, 0, 0, 0, 0, 0, 0]
-        case .four, .fourA: [0, self == .succeeded ? 90 : 91, 0, 0, 0, 0, 0, 0]
+        /// The message. SOCKS 4 knows success and failure only.
+        public func bytes(_ version: SOCKSVersion) -> [UInt8] {
+            switch version {
+            case .five: [5, rawValue, 0, 1, 0, 0, 0, 0, 0, 0]
+            case .four, .fourA: [0, self == .succeeded ? 90 : 91, 0, 0, 0, 0, 0, 0]
+            }
         }
     }
 }

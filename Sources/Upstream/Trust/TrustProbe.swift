@@ -36,7 +36,7 @@ public struct TrustProbe: Sendable {
     }
 
     /// Egress rules do not apply: the user of the command could connect without the proxy.
-    public func ask(at now: WallTime, on loop: EventLoop) async throws(TrustProbeError) -> TrustOpinion {
+    public func ask(at now: WallTime, on loop: EventLoop) async throws(Failure) -> TrustOpinion {
         let stream = try await connect(on: loop)
         defer { stream.close() }
         let wakeup = Wakeup()
@@ -55,7 +55,7 @@ public struct TrustProbe: Sendable {
         return try opinion(of: chain, at: now)
     }
 
-    private func connect(on loop: EventLoop) async throws(TrustProbeError) -> ByteStream {
+    private func connect(on loop: EventLoop) async throws(Failure) -> ByteStream {
         let resolution: Resolution
         do throws(Resolution.Failure) {
             resolution = try await Resolver(on: loop).resolve(host)
@@ -69,14 +69,14 @@ public struct TrustProbe: Sendable {
 
     private var route: RouteDecision { rules.route(host: host.utf8Span.span, port: port) }
 
-    private func context() throws(TrustProbeError) -> ClientTLSContext {
+    private func context() throws(Failure) -> ClientTLSContext {
         do throws(TLSError) {
             return try .shared(for: ClientTLSContext.Settings(route.tls))
         } catch { throw .noTLS(host: host, port: port, .tls(error)) }
     }
 
     /// Judges a chain that the server has sent before.
-    public func opinion(of chain: PresentedChain, at now: WallTime) throws(TrustProbeError) -> TrustOpinion {
+    public func opinion(of chain: PresentedChain, at now: WallTime) throws(Failure) -> TrustOpinion {
         var lists: RevocationLists?
         switch trust.revocation(for: route.tls) {
         case .unasked: break

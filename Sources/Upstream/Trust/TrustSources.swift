@@ -25,7 +25,7 @@ public final class TrustSources: Sendable {
     private struct State {
         var system: TrustAnchors?
         /// The reason why the system's CA certificates could not be read when they were last needed.
-        var systemError: TrustSourceError?
+        var systemError: Failure?
         var anchors: [Configuration.TrustTerms: Read<TrustAnchors>] = [:]
         var lists: [[String]: Read<FoundLists>] = [:]
         /// The first certificate of each issuer for which a list was searched and not found.
@@ -47,7 +47,7 @@ public final class TrustSources: Sendable {
     private struct Read<Content: Sendable> {
         var stamps: [SmallFile.Stamp?] = []
         var content: Content?
-        var error: TrustSourceError?
+        var error: Failure?
     }
 
     /// The limit of reported issuers without a list.
@@ -87,15 +87,15 @@ public final class TrustSources: Sendable {
     var hasSystem: Bool { state.withLock { $0.system != nil } }
 
     /// Reads the files that have changed. Blocks: never call it on a loop.
-    public func refresh() -> [TrustSourceError] {
-        var errors: [TrustSourceError] = []
+    public func refresh() -> [Failure] {
+        var errors: [Failure] = []
         // Rules may add to the system's CA certificates. A failed read that was needed before is tried again.
         let isTriedAgain = state.withLock { $0.systemError != nil }
         if isTriedAgain || terms.contains(where: { !$0.hasOnlyItsAnchors }) { readSystem() }
         if let error = state.withLock({ $0.systemError }) { errors.append(error) }
         for terms in terms {
             let last = state.withLock { $0.anchors[terms] }
-            let read = Self.renewed(last, of: terms.anchors) { paths throws(TrustSourceError) in
+            let read = Self.renewed(last, of: terms.anchors) { paths throws(Failure) in
                 try anchors(terms, from: paths)
             }
             if let error = read.error { errors.append(error) }
@@ -143,21 +143,21 @@ public final class TrustSources: Sendable {
     // MARK: - Files
 
     private static func renewed<Content>(
-        _ last: Read<Content>?, of paths: [String], _ read: ([String]) throws(TrustSourceError) -> Content
+        _ last: Read<Content>?, of paths: [String], _ read: ([String]) throws(Failure) -> Content
     ) -> Read<Content> {
         // Stamped before reading, so that a later change is read the next time.
         let stamps = paths.map { SmallFile.Stamp(path: $0) }
         var renewed = last ?? Read()
         if renewed.stamps == stamps, renewed.error == nil { return renewed }
         renewed.stamps = stamps
-        do throws(TrustSourceError) {
+        do throws(Failure) {
             renewed.content = try read(paths)
             renewed.error = nil
         } catch { renewed.error = error }
         return renewed
     }
 
-    private func anchors(_ terms: Configuration.TrustTerms, from paths: [String]) throws(TrustSourceError)
+    private func anchors(_ terms: Configuration.TrustTerms, from paths: [String]) throws(Failure)
         -> TrustAnchors
     {
         var certificates: [Certificate] = []
@@ -174,7 +174,7 @@ public final class TrustSources: Sendable {
         } catch { throw .anchors("\(error)") }
     }
 
-    private static func lists(from paths: [String]) throws(TrustSourceError) -> FoundLists {
+    private static func lists(from paths: [String]) throws(Failure) -> FoundLists {
         var files: [[UInt8]] = []
         var deltas: [String] = []
         for path in paths {
@@ -192,7 +192,7 @@ public final class TrustSources: Sendable {
         }
     }
 
-    private static func content(of path: String) throws(TrustSourceError) -> [UInt8] {
+    private static func content(of path: String) throws(Failure) -> [UInt8] {
         do throws(FileError) { return try SmallFile.read(path, limit: limit) } catch {
             throw .unreadable(path: path, error)
         }

@@ -28,8 +28,8 @@ struct TrustInquiry {
             exceptions: exceptions(for: host, port: port))
         let now = SystemClock.wallTime
         return try CommandError.failing {
-            let outcome: Result<TrustOpinion, TrustProbeError> = try BlockingTask.run { loop in
-                do throws(TrustProbeError) {
+            let outcome: Result<TrustOpinion, TrustProbe.Failure> = try BlockingTask.run { loop in
+                do throws(TrustProbe.Failure) {
                     if let chain { return .success(try probe.opinion(of: chain, at: now)) }
                     return .success(try await probe.ask(at: now, on: loop))
                 } catch { return .failure(error) }

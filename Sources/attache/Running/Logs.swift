@@ -77,8 +77,8 @@ extension Configuration.Log {
     private var usedFormat: Format { isSaid || !Terminal.isStandardOutput ? format : .console }
 
     /// Opens the log, again if it is already open.
-    func open() throws(StartError) -> LogPolicy {
-        var policy = LogPolicy()
+    func open() throws(StartError) -> ServicePolicy.LogPolicy {
+        var policy = ServicePolicy.LogPolicy()
         let format = usedFormat
         guard format != .off else {
             Console.share(withLog: false, forPeople: false)

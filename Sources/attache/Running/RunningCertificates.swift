@@ -9,7 +9,7 @@ import TLS
 import Upstream
 
 /// Checks servers' certificates as `attache trust` does, for the dashboard of this process.
-final class RunningCertificates: CertificateDesk {
+final class RunningCertificates: CertificateLook.Desk {
     private struct Record {
         var look: CertificateLook
         var opinion: TrustOpinion?
@@ -56,7 +56,7 @@ final class RunningCertificates: CertificateDesk {
             let probe = TrustProbe(
                 host: host, port: port, rules: rules, trust: trust,
                 exceptions: shared.storage.trustExceptions(for: host, port: port))
-            do throws(TrustProbeError) {
+            do throws(TrustProbe.Failure) {
                 let opinion = try await probe.ask(at: SystemClock.wallTime, on: loop)
                 finish(look, .seen(CertificateLook.Seen(opinion)), opinion)
             } catch { finish(look, .failed("\(error)"), nil) }

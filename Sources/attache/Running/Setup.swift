@@ -104,7 +104,7 @@ struct Setup {
 
     /// Opens the log, again if it is already open.
     @discardableResult
-    func openLog() throws(StartError) -> LogPolicy {
+    func openLog() throws(StartError) -> ServicePolicy.LogPolicy {
         try rules.configuration.log.open()
     }
 

@@ -45,7 +45,7 @@ enum PlayedRules {
         let trust = try TrustSources(rules)
         let troubles = credentials.refresh().errors.map { "\($0)" } + accounts.refresh()
         for trouble in troubles + trust.refresh().map({ "\($0)" }) { throw Script.Flaw(sentence: trouble) }
-        var writing = LogPolicy()
+        var writing = ServicePolicy.LogPolicy()
         writing.writeExchanges(to: log, as: .json)
         return ServicePolicy(
             Policy(rules: rules, credentials: credentials, trust: trust, recordedParts: .requestLine),

@@ -274,7 +274,7 @@ final class Stage {
             let (socket, end) = try PlayedEnd.pair(on: loop)
             let address = IPAddress(v4: 0x7F00_0001)
             _ = worker.clients.enter(address, on: 0)
-            worker.begin(socket, from: ClientPeer(address: address), at: listener)
+            worker.begin(socket, from: ClientListener.Peer(address: address), at: listener)
             clients[number] = end
             return end
         case .server(let number):

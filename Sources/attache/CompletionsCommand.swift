@@ -2,7 +2,7 @@
 struct CompletionsCommand: Command {
     static let syntax = CommandSyntax(
         name: "completions", summary: "print the completions for a shell",
-        operands: [CommandOperand(name: "SHELL", choices: CompletionShell.allCases.map(\.rawValue))],
+        operands: [CommandOperand(name: "SHELL", choices: CompletionScript.Shell.allCases.map(\.rawValue))],
         details: """
             Prints a script that completes attache's command lines. SHELL is bash, zsh or fish.
 
@@ -11,7 +11,7 @@ struct CompletionsCommand: Command {
                 attache completions fish > /usr/share/fish/vendor_completions.d/attache.fish
             """)
 
-    private let shell: CompletionShell
+    private let shell: CompletionScript.Shell
 
     init(_ arguments: Arguments) throws(CommandError) {
         shell = try arguments.choice("shell", arguments.operand(0) ?? "")

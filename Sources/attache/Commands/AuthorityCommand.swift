@@ -14,7 +14,7 @@ struct AuthorityCommand: Command {
             CommandOption(
                 name: "format", value: "FORMAT",
                 summary: ["pem (default), der, or p12-truststore for Java"],
-                choices: AuthorityExport.Format.allCases.map(\.rawValue)),
+                choices: Export.Format.allCases.map(\.rawValue)),
             CommandOption(
                 name: "output", value: "FILE",
                 summary: ["the file to write; default: standard output"]),
@@ -38,14 +38,14 @@ struct AuthorityCommand: Command {
 
     private let action: Action
     private let store: CAStore
-    private let format: AuthorityExport.Format
+    private let format: Export.Format
     private let output: String?
 
     private static var now: WallTime { SystemClock.wallTime }
 
     init(_ arguments: Arguments) throws(CommandError) {
         action = try arguments.choice("action", arguments.operand(0) ?? "")
-        format = try arguments.choice("format", arguments.value(of: "format") ?? AuthorityExport.Format.pem.rawValue)
+        format = try arguments.choice("format", arguments.value(of: "format") ?? Export.Format.pem.rawValue)
         output = arguments.value(of: "output")
         if action == .renew, arguments.value(of: "format") ?? output != nil {
             throw arguments.error("--format and --output are for 'export' only")
@@ -59,7 +59,7 @@ struct AuthorityCommand: Command {
 
     func run() throws(CommandError) -> Int32 {
         switch action {
-        case .export: try AuthorityExport(certificate: try certificate(), format: format, output: output).write()
+        case .export: try Export(certificate: try certificate(), format: format, output: output).write()
         case .renew: try renew()
         }
         return ExitStatus.success
@@ -83,84 +83,86 @@ struct AuthorityCommand: Command {
     }
 }
 
-/// Exports the CA certificate for clients that must trust it.
-private struct AuthorityExport {
-    enum Format: String, CaseIterable {
-        case pem
-        case der
-        case p12TrustStore = "p12-truststore"
+extension AuthorityCommand {
+    /// Exports the CA certificate for clients that must trust it.
+    private struct Export {
+        enum Format: String, CaseIterable {
+            case pem
+            case der
+            case p12TrustStore = "p12-truststore"
 
-        var isText: Bool { self == .pem }
-    }
-
-    let certificate: Certificate
-    let format: Format
-    /// The output file; nil for standard output.
-    let output: String?
-
-    func write() throws(CommandError) {
-        let bytes = try encoded()
-        if let output {
-            try CommandError.failing { try DurableFile.write(bytes.span, to: output, mode: 0o644) }
-        } else if !format.isText, Terminal.isStandardOutput {
-            throw .failed("\(format.rawValue) cannot go to a terminal: use --output FILE")
-        } else if OutputFile.standardOutput.write(bytes) != .all {
-            throw .failed("cannot write to standard output")
+            var isText: Bool { self == .pem }
         }
-        if Terminal.isStandardError { Console.write(hints) }
-    }
 
-    private func encoded() throws(CommandError) -> [UInt8] {
-        switch format {
-        case .pem: return Array(certificate.pem.utf8)
-        case .der: return certificate.der
-        case .p12TrustStore:
-            guard let bytes = JavaTrustStore.encode(certificate, password: ToolFiles.javaPassword) else {
-                throw .failed("OpenSSL cannot make the truststore")
+        let certificate: Certificate
+        let format: Format
+        /// The output file; nil for standard output.
+        let output: String?
+
+        func write() throws(CommandError) {
+            let bytes = try encoded()
+            if let output {
+                try CommandError.failing { try DurableFile.write(bytes.span, to: output, mode: 0o644) }
+            } else if !format.isText, Terminal.isStandardOutput {
+                throw .failed("\(format.rawValue) cannot go to a terminal: use --output FILE")
+            } else if OutputFile.standardOutput.write(bytes) != .all {
+                throw .failed("cannot write to standard output")
             }
-            return bytes
+            if Terminal.isStandardError { Console.write(hints) }
         }
-    }
 
-    private var hints: String {
-        let file = output ?? (format.isText ? "attache-ca.pem" : "FILE")
-        let uses =
+        private func encoded() throws(CommandError) -> [UInt8] {
             switch format {
-            case .pem, .der:
-                format.isText ? Self.uses(ofPEM: file) : "  Windows, Java and Android import \(file) unchanged."
+            case .pem: return Array(certificate.pem.utf8)
+            case .der: return certificate.der
             case .p12TrustStore:
-                """
-                  Java   -Djavax.net.ssl.trustStore=\(file) -Djavax.net.ssl.trustStorePassword=\(ToolFiles.javaPassword)
-                         replaces Java's own CAs
-                """
+                guard let bytes = JavaTrustStore.encode(certificate, password: ToolFiles.javaPassword) else {
+                    throw .failed("OpenSSL cannot make the truststore")
+                }
+                return bytes
             }
-        return """
+        }
 
-            \(certificate)
-            valid until \(certificate.lastDay), SHA-256 \(certificate.fingerprint)
-            A client that trusts this CA accepts this proxy's certificate for any server (or for its 'names').
-            To trust it:
+        private var hints: String {
+            let file = output ?? (format.isText ? "attache-ca.pem" : "FILE")
+            let uses =
+                switch format {
+                case .pem, .der:
+                    format.isText ? Self.uses(ofPEM: file) : "  Windows, Java and Android import \(file) unchanged."
+                case .p12TrustStore:
+                    """
+                      Java   -Djavax.net.ssl.trustStore=\(file) -Djavax.net.ssl.trustStorePassword=\(ToolFiles.javaPassword)
+                             replaces Java's own CAs
+                    """
+                }
+            return """
 
-            \(uses)
+                \(certificate)
+                valid until \(certificate.lastDay), SHA-256 \(certificate.fingerprint)
+                A client that trusts this CA accepts this proxy's certificate for any server (or for its 'names').
+                To trust it:
 
+                \(uses)
+
+                """
+        }
+
+        private static func uses(ofPEM file: String) -> String {
             """
-    }
+              Debian, Ubuntu       cp \(file) /usr/local/share/ca-certificates/attache.crt && update-ca-certificates
+              Fedora               cp \(file) /etc/pki/ca-trust/source/anchors/ && update-ca-trust
+              Node                 NODE_EXTRA_CA_CERTS=\(file)
+              Deno                 DENO_CERT=\(file)
+              Java                 keytool -importcert -noprompt -cacerts -storepass changeit -alias attache -file \(file)
 
-    private static func uses(ofPEM file: String) -> String {
-        """
-          Debian, Ubuntu       cp \(file) /usr/local/share/ca-certificates/attache.crt && update-ca-certificates
-          Fedora               cp \(file) /etc/pki/ca-trust/source/anchors/ && update-ca-trust
-          Node                 NODE_EXTRA_CA_CERTS=\(file)
-          Deno                 DENO_CERT=\(file)
-          Java                 keytool -importcert -noprompt -cacerts -storepass changeit -alias attache -file \(file)
+            These replace the system's CAs by a file. Make one that has both:
+            cat /etc/ssl/certs/ca-certificates.crt \(file) > bundle.pem
 
-        These replace the system's CAs by a file. Make one that has both:
-        cat /etc/ssl/certs/ca-certificates.crt \(file) > bundle.pem
-
-          OpenSSL, Go, Ruby    SSL_CERT_FILE=bundle.pem
-          curl                 CURL_CA_BUNDLE=bundle.pem
-          Python requests, pip REQUESTS_CA_BUNDLE=bundle.pem
-          git                  GIT_SSL_CAINFO=bundle.pem
-        """
+              OpenSSL, Go, Ruby    SSL_CERT_FILE=bundle.pem
+              curl                 CURL_CA_BUNDLE=bundle.pem
+              Python requests, pip REQUESTS_CA_BUNDLE=bundle.pem
+              git                  GIT_SSL_CAINFO=bundle.pem
+            """
+        }
     }
 }

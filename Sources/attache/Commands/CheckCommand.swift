@@ -40,40 +40,42 @@ struct CheckCommand: Command {
     }
 }
 
-/// Checks the files that rules name.
-private struct NamedFiles {
-    /// The problems that keep the proxy from starting.
-    private(set) var errors: [String] = []
-    private(set) var warnings: [String] = []
+extension CheckCommand {
+    /// Checks the files that rules name.
+    private struct NamedFiles {
+        /// The problems that keep the proxy from starting.
+        private(set) var errors: [String] = []
+        private(set) var warnings: [String] = []
 
-    init(_ configuration: Configuration) {
-        for credential in configuration.configuredCredentials { read(credential) }
-        for parent in configuration.parents {
-            if let path = parent.automatic, let error = PACFile(path: path).check() {
-                errors.append("the PAC file of the parent \(parent.name): \(error)")
+        init(_ configuration: Configuration) {
+            for credential in configuration.configuredCredentials { read(credential) }
+            for parent in configuration.parents {
+                if let path = parent.automatic, let error = PACFile(path: path).check() {
+                    errors.append("the PAC file of the parent \(parent.name): \(error)")
+                }
             }
+            if let problem = AdminListener.MetricsToken(configuration)?.refresh() {
+                warnings.append("the token of the metrics: \(problem)")
+            }
+            let clients = try? ClientAccounts(configuration.clients, nonceKey: nil)
+            warnings += clients?.refresh() ?? []
+            let trust = try? TrustSources(RuleSet(configuration))
+            warnings += trust?.refresh().map { "\($0)" } ?? []
         }
-        if let problem = MetricsToken(configuration)?.refresh() {
-            warnings.append("the token of the metrics: \(problem)")
-        }
-        let clients = try? ClientAccounts(configuration.clients, nonceKey: nil)
-        warnings += clients?.refresh() ?? []
-        let trust = try? TrustSources(RuleSet(configuration))
-        warnings += trust?.refresh().map { "\($0)" } ?? []
-    }
 
-    private mutating func read(_ credential: ConfiguredCredential) {
-        var isIdentity = false
-        if case .identity(let source) = credential.content {
-            if case .pkcs11 = source { return }
-            isIdentity = true
+        private mutating func read(_ credential: ConfiguredCredential) {
+            var isIdentity = false
+            if case .identity(let source) = credential.content {
+                if case .pkcs11 = source { return }
+                isIdentity = true
+            }
+            let found = ConfiguredCredentials([credential], environment: Environment.all).refresh()
+            for error in found.errors {
+                // This shell's variables are not those of the proxy.
+                if case .noVariable = error { continue }
+                if isIdentity { errors.append("\(error)") } else { warnings.append("\(error)") }
+            }
+            warnings += found.warnings.map { "\($0)" }
         }
-        let found = ConfiguredCredentials([credential], environment: Environment.all).refresh()
-        for error in found.errors {
-            // This shell's variables are not those of the proxy.
-            if case .noVariable = error { continue }
-            if isIdentity { errors.append("\(error)") } else { warnings.append("\(error)") }
-        }
-        warnings += found.warnings.map { "\($0)" }
     }
 }

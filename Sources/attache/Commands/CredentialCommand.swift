@@ -10,14 +10,14 @@ import Rules
 /// The command `attache credential`: shows and changes the credential store.
 struct CredentialCommand: Command {
     private enum Work {
-        case set(CredentialSubject, CredentialEntry, isDefault: Bool?)
+        case set(Subject, Entry, isDefault: Bool?)
         case list(asJSON: Bool)
-        case remove(CredentialSubject)
-        case makeDefault(CredentialSubject)
-        case take(CredentialImport)
+        case remove(Subject)
+        case makeDefault(Subject)
+        case take(Import)
         case export(ValueSource)
-        case retry(CredentialRetry)
-        case placeholder(CredentialPlaceholder)
+        case retry(Retry)
+        case placeholder(Placeholder)
     }
 
     private let work: Work
@@ -28,26 +28,26 @@ struct CredentialCommand: Command {
     private let path: String
 
     init(_ arguments: Arguments) throws(CommandError) {
-        let action: CredentialAction = try arguments.choice("action", arguments.operand(0) ?? "")
+        let action: Action = try arguments.choice("action", arguments.operand(0) ?? "")
         try action.check(arguments)
         switch action {
         case .set:
-            let entry = try CredentialEntry(arguments)
-            let subject = try CredentialSubject(arguments, entry: entry)
+            let entry = try Entry(arguments)
+            let subject = try Subject(arguments, entry: entry)
             try Self.checkPersistence(arguments)
             work = .set(subject, entry, isDefault: try arguments.yesOrNo("default"))
         case .list: work = .list(asJSON: arguments.has("json"))
-        case .remove: work = .remove(try CredentialSubject(arguments))
+        case .remove: work = .remove(try Subject(arguments))
         case .makeDefault:
-            let subject = try CredentialSubject(arguments)
+            let subject = try Subject(arguments)
             if subject.space.authenticationMethod == .serverTrust {
                 throw arguments.error("exceptions have no default: every exception of a server is used")
             }
             work = .makeDefault(subject)
-        case .retry: work = .retry(try CredentialRetry(arguments))
-        case .take: work = .take(try CredentialImport(arguments))
+        case .retry: work = .retry(try Retry(arguments))
+        case .take: work = .take(try Import(arguments))
         case .export: work = .export(try .init(arguments, option: "to", operand: 1))
-        case .placeholder: work = .placeholder(try CredentialPlaceholder(arguments))
+        case .placeholder: work = .placeholder(try Placeholder(arguments))
         }
         ruleFile = arguments.value(of: "config")
         path = try RuleFilePath.choose(ruleFile)
@@ -113,7 +113,7 @@ struct CredentialCommand: Command {
     /// with the state in the store.
     private func list(_ store: StoreEditing?, asJSON: Bool) throws(CommandError) {
         var accounts = store?.accounts ?? []
-        if case .path = ControlSocketPath(configuration),
+        if case .path = ControlSocket.Path(configuration),
             let answer = try RunningProxy(configuration, at: path).ask("GET", "/credentials?format=accounts")
         {
             accounts = answer.split(separator: "\n").compactMap { AccountLine.account($0) }
@@ -124,7 +124,7 @@ struct CredentialCommand: Command {
         Console.printText(asJSON ? CredentialTable.json(list) + "\n" : CredentialTable.text(list))
     }
 
-    private func run(_ taking: CredentialImport) throws(CommandError) {
+    private func run(_ taking: Import) throws(CommandError) {
         let batch = try taking.read()
         if taking.isTrial {
             try taking.show(batch, beside: place.isMissing ? nil : try StoreEditing(place))
@@ -138,7 +138,7 @@ extension CredentialCommand {
     static let syntax = CommandSyntax(
         name: "credential", summary: "show and change the stored credentials",
         operands: [
-            CommandOperand(name: "ACTION", choices: CredentialAction.allCases.map(\.rawValue)),
+            CommandOperand(name: "ACTION", choices: Action.allCases.map(\.rawValue)),
             CommandOperand(name: "URL|FILE|NAME", isOptional: true),
             CommandOperand(name: "USER|NAME", isOptional: true),
         ],
@@ -255,38 +255,38 @@ extension CredentialCommand {
 
             A running proxy that uses the store applies a change within a second.
             """)
-}
 
-/// The actions of `attache credential`.
-private enum CredentialAction: String, CaseIterable {
-    case set, list, remove
-    case makeDefault = "default"
-    case take = "import"
-    case export, retry, placeholder
+    /// The actions of `attache credential`.
+    private enum Action: String, CaseIterable {
+        case set, list, remove
+        case makeDefault = "default"
+        case take = "import"
+        case export, retry, placeholder
 
-    /// The options of this action, apart from `--config`.
-    private var options: Set<String> {
-        switch self {
-        case .set:
-            [
-                "realm", "method", "proxy", "password-file", "token", "certificate", "key", "passphrase", "default",
-                "persistence",
-            ]
-        case .list: ["json"]
-        case .retry: []
-        case .remove, .makeDefault: ["realm", "method", "proxy"]
-        case .take: ["realm", "method", "format", "protocol", "key", "dry-run"]
-        case .export: ["to"]
-        case .placeholder: ["like"]
+        /// The options of this action, apart from `--config`.
+        private var options: Set<String> {
+            switch self {
+            case .set:
+                [
+                    "realm", "method", "proxy", "password-file", "token", "certificate", "key", "passphrase", "default",
+                    "persistence",
+                ]
+            case .list: ["json"]
+            case .retry: []
+            case .remove, .makeDefault: ["realm", "method", "proxy"]
+            case .take: ["realm", "method", "format", "protocol", "key", "dry-run"]
+            case .export: ["to"]
+            case .placeholder: ["like"]
+            }
         }
-    }
 
-    /// Throws if an option or operand does not fit this action.
-    func check(_ arguments: Arguments) throws(CommandError) {
-        if self == .list, arguments.operands.count > 1 { throw arguments.error("'list' takes no URL and no USER") }
-        for option in CredentialCommand.syntax.options
-        where option.name != "config" && !options.contains(option.name) && arguments.has(option.name) {
-            throw arguments.error("'--\(option.name)' cannot be used with '\(rawValue)'")
+        /// Throws if an option or operand does not fit this action.
+        func check(_ arguments: Arguments) throws(CommandError) {
+            if self == .list, arguments.operands.count > 1 { throw arguments.error("'list' takes no URL and no USER") }
+            for option in CredentialCommand.syntax.options
+            where option.name != "config" && !options.contains(option.name) && arguments.has(option.name) {
+                throw arguments.error("'--\(option.name)' cannot be used with '\(rawValue)'")
+            }
         }
     }
 }

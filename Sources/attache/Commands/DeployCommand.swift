@@ -117,7 +117,7 @@ struct DeployCommand: Command {
         case .kubernetes:
             let isService = arguments.has("service") || arguments.has("helm")
             let form = Self.text(isService ? PackageResources.service_yaml : PackageResources.sidecar_yaml)
-            let manifest = try KubernetesManifest(form, values)
+            let manifest = try Manifest(form, values)
             text = manifest.text
             chart = arguments.value(of: "helm").map { ($0, manifest.chart) }
         }
@@ -125,8 +125,8 @@ struct DeployCommand: Command {
 
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes.dropLast(), as: UTF8.self) }
 
-    private static func values(_ arguments: Arguments) throws(CommandError) -> KubernetesManifest.Values {
-        var values = KubernetesManifest.Values()
+    private static func values(_ arguments: Arguments) throws(CommandError) -> Manifest.Values {
+        var values = Manifest.Values()
         values.name = arguments.value(of: "name") ?? values.name
         guard isLabel(values.name) else {
             throw arguments.error("'--name' has up to 40 letters a to z, digits and hyphens, and begins with a letter")
@@ -145,7 +145,7 @@ struct DeployCommand: Command {
             throw arguments.error("'--host' is the name of a server without a port, such as ci.example.com")
         }
         values.rules = try arguments.value(of: "config").map { path throws(CommandError) in
-            try KubernetesManifest.RuleText(
+            try Manifest.RuleText(
                 WholePath.lexical(path), isService: arguments.has("service") || arguments.has("helm"))
         }
         return values

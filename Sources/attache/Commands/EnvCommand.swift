@@ -8,7 +8,7 @@ struct EnvCommand: Command {
             CommandOption(
                 name: "shell", value: "SHELL",
                 summary: ["the format: sh (default; also for bash and zsh), fish,", "powershell, docker or systemd"],
-                choices: VariableSyntax.allCases.map(\.rawValue)),
+                choices: ToolVariables.Syntax.allCases.map(\.rawValue)),
             CommandOption(
                 name: "directory", value: "DIR",
                 summary: ["where to write the CA files, for other users and containers;", "default: beside the CA"]),
@@ -29,14 +29,14 @@ struct EnvCommand: Command {
             """)
 
     private let path: String
-    private let syntax: VariableSyntax
+    private let syntax: ToolVariables.Syntax
     private let directory: String?
 
     init(_ arguments: Arguments) throws(CommandError) {
-        let name = arguments.value(of: "shell") ?? VariableSyntax.sh.rawValue
-        guard let syntax = VariableSyntax(rawValue: name == "bash" || name == "zsh" ? "sh" : name) else {
+        let name = arguments.value(of: "shell") ?? ToolVariables.Syntax.sh.rawValue
+        guard let syntax = ToolVariables.Syntax(rawValue: name == "bash" || name == "zsh" ? "sh" : name) else {
             throw arguments.error(
-                Arguments.unknown("shell", name, among: VariableSyntax.allCases.map(\.rawValue)))
+                Arguments.unknown("shell", name, among: ToolVariables.Syntax.allCases.map(\.rawValue)))
         }
         self.syntax = syntax
         directory = arguments.value(of: "directory")

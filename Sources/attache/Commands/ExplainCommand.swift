@@ -72,7 +72,7 @@ struct ExplainCommand: Command {
     private let asks: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
-        let words = ExplainedWords(arguments.operands)
+        let words = Words(arguments.operands)
         asks = arguments.has("ask")
         if asks, arguments.has("challenge") { throw arguments.error("'--ask' and '--challenge' exclude each other") }
         if asks, !["GET", "HEAD", "OPTIONS"].contains(words.method) {
@@ -164,26 +164,28 @@ struct ExplainCommand: Command {
     }
 }
 
-/// The operands `[FILE] [METHOD] URL`. A method is a word of capital letters, or one that was meant so.
-struct ExplainedWords {
-    let file: String?
-    let method: String
-    let url: String
+extension ExplainCommand {
+    /// The operands `[FILE] [METHOD] URL`. A method is a word of capital letters, or one that was meant so.
+    struct Words {
+        let file: String?
+        let method: String
+        let url: String
 
-    init(_ operands: [String]) {
-        url = operands.last ?? ""
-        let rest = operands.dropLast()
-        if let method = rest.last, rest.count > 1 || Self.isMethod(method) {
-            self.method = method
-            file = rest.dropLast().last
-        } else {
-            method = "GET"
-            file = rest.last
+        init(_ operands: [String]) {
+            url = operands.last ?? ""
+            let rest = operands.dropLast()
+            if let method = rest.last, rest.count > 1 || Self.isMethod(method) {
+                self.method = method
+                file = rest.dropLast().last
+            } else {
+                method = "GET"
+                file = rest.last
+            }
         }
-    }
 
-    private static func isMethod(_ word: String) -> Bool {
-        !word.isEmpty && word.uppercased().utf8.allSatisfy { (0x41...0x5A).contains($0) }
-            && (word == word.uppercased() || ExplainedRequest.methods.contains(word.uppercased()))
+        private static func isMethod(_ word: String) -> Bool {
+            !word.isEmpty && word.uppercased().utf8.allSatisfy { (0x41...0x5A).contains($0) }
+                && (word == word.uppercased() || ExplainedRequest.methods.contains(word.uppercased()))
+        }
     }
 }

@@ -127,7 +127,7 @@ struct RunCommand {
     }
 
     /// Waits until all clients have their responses, the time is over, or another signal comes.
-    private func drain(_ server: ProxyServer, _ setup: Setup, _ reloads: ReloadRequests) -> Int32 {
+    private func drain(_ server: ProxyServer, _ setup: Setup, _ reloads: Reload.Requests) -> Int32 {
         Supervision.tell(.stopping(within: setup.drain + Self.margin))
         var isToldAgain = false
         let open = server.drain(within: setup.drain) { pause in
@@ -186,31 +186,33 @@ extension RunCommand: Command {
     }
 }
 
-/// Detects that a rule file, or an included one, has been written: by an editor, or by a mount that replaces a
-/// directory under a link. Blocks on files.
-private struct RuleFileWatch {
-    private let paths: [String]
-    /// The state of the files when the rules were read.
-    private var known: [SmallFile.Stamp?]
-    /// The state of the files at the last check, if it differed: their writer may not have finished.
-    private var seen: [SmallFile.Stamp?]
+extension RunCommand {
+    /// Detects that a rule file, or an included one, has been written: by an editor, or by a mount that replaces a
+    /// directory under a link. Blocks on files.
+    private struct RuleFileWatch {
+        private let paths: [String]
+        /// The state of the files when the rules were read.
+        private var known: [SmallFile.Stamp?]
+        /// The state of the files at the last check, if it differed: their writer may not have finished.
+        private var seen: [SmallFile.Stamp?]
 
-    /// Creates the watch. Do this before reading the rules, so that a change meanwhile counts as a later one.
-    init(_ path: String) {
-        let file = try? RuleFile(path, from: FileSource())
-        let paths = file?.sources.files.map(\.path) ?? [path]
-        self.paths = paths
-        known = paths.map { SmallFile.Stamp(path: $0) }
-        seen = known
-    }
+        /// Creates the watch. Do this before reading the rules, so that a change meanwhile counts as a later one.
+        init(_ path: String) {
+            let file = try? RuleFile(path, from: FileSource())
+            let paths = file?.sources.files.map(\.path) ?? [path]
+            self.paths = paths
+            known = paths.map { SmallFile.Stamp(path: $0) }
+            seen = known
+        }
 
-    /// Whether the files differ from those that were read, and have not changed since the last check. True once for
-    /// each change.
-    mutating func hasChanged() -> Bool {
-        let present = paths.map { SmallFile.Stamp(path: $0) }
-        defer { seen = present }
-        guard present == seen, present != known else { return false }
-        known = present
-        return true
+        /// Whether the files differ from those that were read, and have not changed since the last check. True once for
+        /// each change.
+        mutating func hasChanged() -> Bool {
+            let present = paths.map { SmallFile.Stamp(path: $0) }
+            defer { seen = present }
+            guard present == seen, present != known else { return false }
+            known = present
+            return true
+        }
     }
 }

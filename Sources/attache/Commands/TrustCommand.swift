@@ -40,7 +40,7 @@ struct TrustCommand: Command {
     private let port: UInt16
     private let name: String?
     private let configuration: Configuration
-    private let acceptance: TrustAcceptance?
+    private let acceptance: Acceptance?
 
     init(_ arguments: Arguments) throws(CommandError) {
         let text = arguments.operand(0) ?? ""
@@ -57,7 +57,7 @@ struct TrustCommand: Command {
         } else {
             configuration = Configuration()
         }
-        acceptance = try TrustAcceptance(arguments, CredentialStore.Place(configuration))
+        acceptance = try Acceptance(arguments, CredentialStore.Place(configuration))
     }
 
     func run() throws(CommandError) -> Int32 {

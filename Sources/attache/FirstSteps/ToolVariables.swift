@@ -97,69 +97,72 @@ struct ToolVariables {
     }
 }
 
-/// The languages in which variables are set.
-enum VariableSyntax: String, CaseIterable {
-    case sh
-    case fish
-    case powershell
-    /// A file for `docker run --env-file`.
-    case docker
-    /// Lines of a unit.
-    case systemd
+extension ToolVariables {
+    /// The languages in which variables are set.
+    enum Syntax: String, CaseIterable {
+        case sh
+        case fish
+        case powershell
+        /// A file for `docker run --env-file`.
+        case docker
+        /// Lines of a unit.
+        case systemd
 
-    /// - Parameter files: the files that the variables name.
-    func text(_ variables: [ToolVariables.Variable], files: ToolFiles?) -> String {
-        (head(files) + variables.map { line($0.name, $0.value) }).joined(separator: "\n")
-    }
-
-    private func line(_ name: String, _ value: String) -> String {
-        switch self {
-        case .sh: "export \(name)=\(ShellWord.always(value))"
-        case .fish:
-            "set -gx \(name) '\(value.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
-        case .powershell: "$env:\(name) = '\(Self.doublingQuotes(value))'"
-        case .docker:
-            value.contains(where: \.isNewline)
-                ? "# \(name) is left out: its value has a line feed, which such a file cannot hold" : "\(name)=\(value)"
-        case .systemd: "Environment=\"\(name)=\(Self.escaped(value))\""
+        /// - Parameter files: the files that the variables name.
+        func text(_ variables: [ToolVariables.Variable], files: ToolFiles?) -> String {
+            (head(files) + variables.map { line($0.name, $0.value) }).joined(separator: "\n")
         }
-    }
 
-    /// Doubles the quotes. PowerShell also treats typographic quotes as single quotes.
-    private static func doublingQuotes(_ value: String) -> String {
-        let quotes = "'\u{2018}\u{2019}\u{201A}\u{201B}".unicodeScalars
-        return value.unicodeScalars.map { quotes.contains($0) ? "\($0)\($0)" : "\($0)" }.joined()
-    }
-
-    /// Escapes a double-quoted word of a unit (systemd.syntax(7)).
-    private static func escaped(_ value: String) -> String {
-        value.unicodeScalars.map { scalar in
-            switch scalar {
-            case "\\", "\"": "\\\(scalar)"
-            case "%": "%%"
-            case "\n": "\\n"
-            case "\r": "\\r"
-            default: "\(scalar)"
+        private func line(_ name: String, _ value: String) -> String {
+            switch self {
+            case .sh: "export \(name)=\(ShellWord.always(value))"
+            case .fish:
+                "set -gx \(name) '\(value.replacing("\\", with: "\\\\").replacing("'", with: "\\'"))'"
+            case .powershell: "$env:\(name) = '\(Self.doublingQuotes(value))'"
+            case .docker:
+                value.contains(where: \.isNewline)
+                    ? "# \(name) is left out: its value has a line feed, which such a file cannot hold"
+                    : "\(name)=\(value)"
+            case .systemd: "Environment=\"\(name)=\(Self.escaped(value))\""
             }
-        }.joined()
-    }
+        }
 
-    private func head(_ files: ToolFiles?) -> [String] {
-        switch self {
-        case .sh, .fish, .powershell: return []
-        case .systemd: return ["[Service]"]
-        case .docker:
-            var lines = [
-                "# For docker run --env-file. The container must share the proxy's network, by --network host or",
-                "# --network container:NAME: in another, 127.0.0.1 is the container itself.",
-            ]
-            if let files {
-                let mounts = [files.certificate, files.bundle, files.javaStore].map { path in
-                    "-v \(ShellWord.quoted("\(path):\(path):ro".replacing("\n", with: "?")))"
+        /// Doubles the quotes. PowerShell also treats typographic quotes as single quotes.
+        private static func doublingQuotes(_ value: String) -> String {
+            let quotes = "'\u{2018}\u{2019}\u{201A}\u{201B}".unicodeScalars
+            return value.unicodeScalars.map { quotes.contains($0) ? "\($0)\($0)" : "\($0)" }.joined()
+        }
+
+        /// Escapes a double-quoted word of a unit (systemd.syntax(7)).
+        private static func escaped(_ value: String) -> String {
+            value.unicodeScalars.map { scalar in
+                switch scalar {
+                case "\\", "\"": "\\\(scalar)"
+                case "%": "%%"
+                case "\n": "\\n"
+                case "\r": "\\r"
+                default: "\(scalar)"
                 }
-                lines.append("# Mount the CA files: \(mounts.joined(separator: " "))")
+            }.joined()
+        }
+
+        private func head(_ files: ToolFiles?) -> [String] {
+            switch self {
+            case .sh, .fish, .powershell: return []
+            case .systemd: return ["[Service]"]
+            case .docker:
+                var lines = [
+                    "# For docker run --env-file. The container must share the proxy's network, by --network host or",
+                    "# --network container:NAME: in another, 127.0.0.1 is the container itself.",
+                ]
+                if let files {
+                    let mounts = [files.certificate, files.bundle, files.javaStore].map { path in
+                        "-v \(ShellWord.quoted("\(path):\(path):ro".replacing("\n", with: "?")))"
+                    }
+                    lines.append("# Mount the CA files: \(mounts.joined(separator: " "))")
+                }
+                return lines
             }
-            return lines
         }
     }
 }

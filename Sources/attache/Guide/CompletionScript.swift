@@ -1,15 +1,15 @@
 import Bytes
 
-/// A shell that completes command lines.
-enum CompletionShell: String, CaseIterable {
-    case bash, zsh, fish
-}
-
 /// The completions of the program's commands and options. All other words are completed as files.
 struct CompletionScript {
+    /// A shell that completes command lines.
+    enum Shell: String, CaseIterable {
+        case bash, zsh, fish
+    }
+
     let commands: [CommandSyntax]
 
-    func text(for shell: CompletionShell) -> String {
+    func text(for shell: Shell) -> String {
         switch shell {
         case .bash: bash
         case .zsh: zsh

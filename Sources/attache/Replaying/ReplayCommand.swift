@@ -37,8 +37,8 @@ struct ReplayCommand: Command {
         let origin: Origin
         let schemes: [String]
         let realm: String?
-        let before: ReplayedAnswer
-        let after: ReplayedAnswer
+        let before: Answer
+        let after: Answer
 
         var isChange: Bool { !before.isSame(as: after) }
 
@@ -77,7 +77,7 @@ struct ReplayCommand: Command {
         var lines = try LogLines(log)
         let stop = try ProgressReport.run("reading the log") { work throws(CommandError) -> CommandError? in
             try lines.read(while: { Self.goesOn(work, in: $0) }) { line in
-                guard let recorded = RecordedChallenge(line) else { return }
+                guard let recorded = Challenge(line) else { return }
                 tally.add(
                     Group(
                         origin: recorded.origin, schemes: recorded.schemes, realm: recorded.realm,

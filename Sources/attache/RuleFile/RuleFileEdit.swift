@@ -28,7 +28,7 @@ struct RuleFileEdit {
     /// Reads a text as if it were the file.
     /// - Throws: the report of its errors.
     func read(_ bytes: [UInt8]) throws(CommandError) -> RuleFile {
-        let file = try RuleFile.read(path, from: DraftSource(path: path, text: bytes))
+        let file = try RuleFile.read(path, from: Draft(path: path, text: bytes))
         _ = try file.valid()
         return file
     }
@@ -67,23 +67,25 @@ struct RuleFileEdit {
     }
 }
 
-/// A rule file that is not written yet; other files are those of the machine.
-struct DraftSource: SourceReader {
-    let path: String
-    let text: [UInt8]
-    private let files = FileSource()
+extension RuleFileEdit {
+    /// A rule file that is not written yet; other files are those of the machine.
+    struct Draft: SourceReader {
+        let path: String
+        let text: [UInt8]
+        private let files = FileSource()
 
-    func bytes(at path: String, limit: Int) throws(SourceError) -> [UInt8] {
-        guard path == self.path else { return try files.bytes(at: path, limit: limit) }
-        if text.count > limit { throw .tooLarge(limit: limit) }
-        return text
+        func bytes(at path: String, limit: Int) throws(SourceError) -> [UInt8] {
+            guard path == self.path else { return try files.bytes(at: path, limit: limit) }
+            if text.count > limit { throw .tooLarge(limit: limit) }
+            return text
+        }
+
+        var today: Day? { files.today }
+        func isFile(_ path: String) -> Bool { files.isFile(path) }
+        func exposedMode(of path: String) -> UInt32? { files.exposedMode(of: path) }
+        func asciiForm(ofHost name: String) -> String? { files.asciiForm(ofHost: name) }
+        func environment(_ name: String) -> String? { files.environment(name) }
     }
-
-    var today: Day? { files.today }
-    func isFile(_ path: String) -> Bool { files.isFile(path) }
-    func exposedMode(of path: String) -> UInt32? { files.exposedMode(of: path) }
-    func asciiForm(ofHost name: String) -> String? { files.asciiForm(ofHost: name) }
-    func environment(_ name: String) -> String? { files.environment(name) }
 }
 
 /// The names of the files of secrets beside the rule file, by the name of the credential.

@@ -51,12 +51,12 @@ struct StoreEditing {
         }
     }
 
-    func remove(_ user: String, for space: ProtectionSpace) throws(CommandError) -> CredentialRemoval {
+    func remove(_ user: String, for space: ProtectionSpace) throws(CommandError) -> Removal {
         // This also removes a credential that cannot be decrypted.
         guard store.storage.holds(user, for: space) else { throw Self.absence }
         let wasDefault = store.storage.defaultUser(for: space)?.hasSameBytes(as: user) == true
         try CommandError.failing { try store.storage.apply([.remove(user: user, for: space)]) }
-        return CredentialRemoval(
+        return Removal(
             space: space, name: user, wasDefault: wasDefault,
             next: store.storage.credentials(for: space).keys.min()?.text)
     }
@@ -144,28 +144,30 @@ extension AuditTrail {
     static var ofCommand: AuditTrail { AuditTrail(at: Environment.hostName, by: .command(user: LocalPeer.ownUser)) }
 }
 
-/// The removal of a stored credential.
-struct CredentialRemoval {
-    let space: ProtectionSpace
-    let name: String
-    /// Whether it was the default of the space.
-    let wasDefault: Bool
-    /// The name of another credential of the space; nil if none.
-    let next: String?
+extension StoreEditing {
+    /// The removal of a stored credential.
+    struct Removal {
+        let space: ProtectionSpace
+        let name: String
+        /// Whether it was the default of the space.
+        let wasDefault: Bool
+        /// The name of another credential of the space; nil if none.
+        let next: String?
 
-    /// The sentence about the effects; nil if only the credential is gone.
-    ///
-    /// - Parameter ruleFile: the rule file on the command line.
-    func sentence(ruleFile: String?) -> String? {
-        guard wasDefault else { return nil }
-        let loss = "\(name) was the default for \(space.words)"
-        guard let next else { return "\(loss): no stored credential answers there now" }
-        let command = command(next, ruleFile).map(ShellWord.quoted).joined(separator: " ")
-        return "\(loss): now there is none; to use \(next), run: \(command)"
-    }
+        /// The sentence about the effects; nil if only the credential is gone.
+        ///
+        /// - Parameter ruleFile: the rule file on the command line.
+        func sentence(ruleFile: String?) -> String? {
+            guard wasDefault else { return nil }
+            let loss = "\(name) was the default for \(space.words)"
+            guard let next else { return "\(loss): no stored credential answers there now" }
+            let command = command(next, ruleFile).map(ShellWord.quoted).joined(separator: " ")
+            return "\(loss): now there is none; to use \(next), run: \(command)"
+        }
 
-    private func command(_ next: String, _ ruleFile: String?) -> [String] {
-        let words = CredentialRemedy.command(to: "default", next, for: space)
-        return ruleFile.map { words + ["--config", $0] } ?? words
+        private func command(_ next: String, _ ruleFile: String?) -> [String] {
+            let words = CredentialRemedy.command(to: "default", next, for: space)
+            return ruleFile.map { words + ["--config", $0] } ?? words
+        }
     }
 }

@@ -97,47 +97,49 @@ final class AdminListener {
     }
 }
 
-/// The token that readers of the metrics must send: one line of a file, which is read again when it changes. Until the file
-/// can be used, the metrics are refused.
-final class MetricsToken: Sendable {
-    private enum Problem: Error, CustomStringConvertible {
-        case empty, manyWords
+extension AdminListener {
+    /// The token that readers of the metrics must send: one line of a file, which is read again when it changes. Until
+    /// the file can be used, the metrics are refused.
+    final class MetricsToken: Sendable {
+        private enum Problem: Error, CustomStringConvertible {
+            case empty, manyWords
 
-        var description: String {
-            switch self {
-            case .empty: "the token is empty"
-            case .manyWords: "the token must be one word"
+            var description: String {
+                switch self {
+                case .empty: "the token is empty"
+                case .manyWords: "the token must be one word"
+                }
             }
         }
-    }
 
-    private let path: String
-    private let file = Mutex<FileBacked<Secret>?>(nil)
+        private let path: String
+        private let file = Mutex<FileBacked<Secret>?>(nil)
 
-    private static let limit = 4096
+        private static let limit = 4096
 
-    /// Nil if the rules name no file.
-    init?(_ configuration: Configuration) {
-        guard let path = configuration.adminLogin.metricsToken else { return nil }
-        self.path = path
-    }
+        /// Nil if the rules name no file.
+        init?(_ configuration: Configuration) {
+            guard let path = configuration.adminLogin.metricsToken else { return nil }
+            self.path = path
+        }
 
-    var value: Secret? { file.withLock { $0 }?.value }
+        var value: Secret? { file.withLock { $0 }?.value }
 
-    /// Reads the file if it has changed. Blocks.
-    /// - Returns: why it cannot be used. A token that was read before stays valid.
-    func refresh() -> FileProblem? {
-        if let known = file.withLock({ $0 }) { return known.refresh() }
-        do throws(FileProblem) {
-            let made = try FileBacked([path], limit: Self.limit) { contents in
-                var token = contents.first?.withBytes { $0.array } ?? []
-                while token.last == UInt8(ascii: "\n") || token.last == UInt8(ascii: "\r") { token.removeLast() }
-                if token.isEmpty { throw Problem.empty }
-                if token.contains(where: { $0 <= 0x20 || $0 == 0x7F }) { throw Problem.manyWords }
-                return Secret(wiping: &token)
-            }
-            file.withLock { $0 = made }
-            return nil
-        } catch { return error }
+        /// Reads the file if it has changed. Blocks.
+        /// - Returns: why it cannot be used. A token that was read before stays valid.
+        func refresh() -> FileProblem? {
+            if let known = file.withLock({ $0 }) { return known.refresh() }
+            do throws(FileProblem) {
+                let made = try FileBacked([path], limit: Self.limit) { contents in
+                    var token = contents.first?.withBytes { $0.array } ?? []
+                    while token.last == UInt8(ascii: "\n") || token.last == UInt8(ascii: "\r") { token.removeLast() }
+                    if token.isEmpty { throw Problem.empty }
+                    if token.contains(where: { $0 <= 0x20 || $0 == 0x7F }) { throw Problem.manyWords }
+                    return Secret(wiping: &token)
+                }
+                file.withLock { $0 = made }
+                return nil
+            } catch { return error }
+        }
     }
 }

@@ -7,26 +7,28 @@ import IO
 import Rules
 import Upstream
 
-/// The socket by which commands reach a running proxy: `control` in the directory that `state` names.
-enum ControlSocketPath {
-    case path(LocalPath)
-    /// There is no socket, for this reason.
-    case none(String)
+extension ControlSocket {
+    /// The socket by which commands reach a running proxy: `control` in the directory that `state` names.
+    enum Path {
+        case path(LocalPath)
+        /// There is no socket, for this reason.
+        case none(String)
 
-    init(_ configuration: Configuration) { self.init(state: configuration.state) }
+        init(_ configuration: Configuration) { self.init(state: configuration.state) }
 
-    /// - Parameter state: the directory that the rule file names.
-    init(state: String?) {
-        guard let directory = StatePath.find(state) else {
-            self = .none(StatePath.unknown(for: "the control socket"))
-            return
+        /// - Parameter state: the directory that the rule file names.
+        init(state: String?) {
+            guard let directory = StatePath.find(state) else {
+                self = .none(StatePath.unknown(for: "the control socket"))
+                return
+            }
+            let path = "\(directory)/control"
+            self =
+                LocalPath(path).map { .path($0) }
+                ?? .none(
+                    "the path of the control socket \(path) is longer than \(LocalPath.longest) bytes; "
+                        + "write a shorter directory in 'state'")
         }
-        let path = "\(directory)/control"
-        self =
-            LocalPath(path).map { .path($0) }
-            ?? .none(
-                "the path of the control socket \(path) is longer than \(LocalPath.longest) bytes; "
-                    + "write a shorter directory in 'state'")
     }
 }
 
@@ -40,9 +42,9 @@ struct ControlSocket {
         _ configuration: Configuration, of shared: SharedState, on loop: EventLoop?, telling status: StatusSource,
         admin: SocketAddress?, dashboard: DashboardLogin?
     ) {
-        guard let loop, case .path(let path) = ControlSocketPath(configuration) else {
+        guard let loop, case .path(let path) = Path(configuration) else {
             (path, server) = (nil, nil)
-            if configuration.state != nil, case .none(let reason) = ControlSocketPath(configuration) {
+            if configuration.state != nil, case .none(let reason) = Path(configuration) {
                 Console.error(reason)
             }
             return
@@ -131,7 +133,7 @@ struct RunningProxy {
 
     private init(state: String?) throws(CommandError) {
         if let danger = StatePath.danger(state) { throw .failed(danger) }
-        switch ControlSocketPath(state: state) {
+        switch ControlSocket.Path(state: state) {
         case .path(let path): self.path = path
         case .none(let reason): throw .failed(reason)
         }

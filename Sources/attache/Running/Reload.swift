@@ -12,7 +12,7 @@ struct Reload {
     let server: ProxyServer
     let shared: SharedState
     let store: RunningStore
-    let requests: ReloadRequests
+    let requests: Requests
 
     /// - Parameter cause: the sender of the signal, or the writer of the file, if no command asked for the reload.
     /// - Returns: the new rules in use; the old ones if the new ones cannot be used.

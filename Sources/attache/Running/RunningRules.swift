@@ -10,7 +10,7 @@ struct RunningRules: RuleDesk {
     /// The rule file.
     let path: String
     let audit: AuditTrail
-    let reloads: ReloadRequests
+    let reloads: Reload.Requests
 
     /// The time between two looks at the reload, and how many there are.
     private static let pause: Milliseconds = 50

@@ -13,8 +13,8 @@ import Upstream
 
 /// The state of this process, for the admin listener and the control socket.
 final class StatusSource: Sendable {
-    let reloads = ReloadRequests()
-    private let expiries = RunningExpiries()
+    let reloads = Reload.Requests()
+    private let expiries = Expiries()
     let version: String
     let path: String
     private let started = SystemClock.wallTime

@@ -47,7 +47,7 @@ struct AccountSharingTests {
         let isAttached = true
 
         func change(
-            _ own: Account.Shared, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
+            _ own: Account.Shared, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])?
         ) async -> Account.Shared.Change? { await answer.value() }
 
         func replaced(by version: CredentialVersion, isRenewal: Bool) {}

@@ -9,17 +9,19 @@ import Testing
 private final class HeldJournal: Accounts.Journal {
     private let state = Mutex((account: Account(), revision: Int64(0)))
     private let begun = AsyncStream<Promise<Bool>>.makeStream()
+    private let over = AsyncStream<Int64>.makeStream()
 
     var isAttached: Bool { true }
 
     func change(
-        _ own: Account.Shared, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
+        _ own: Account.Shared, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])?
     ) async -> Account.Shared.Change? {
         let turn = Promise<Bool>()
         begun.continuation.yield(turn)
         guard await turn.value() == true else { return nil }
+        defer { over.continuation.yield(state.withLock { $0.revision }) }
         return state.withLock { state in
-            let (seat, decisions) = change(&state.account)
+            guard let (seat, decisions) = change(&state.account) else { return nil }
             state.revision += 1
             return Account.Shared.Change(state.account, revision: state.revision, by: seat, decisions: decisions)
         }
@@ -31,6 +33,12 @@ private final class HeldJournal: Accounts.Journal {
     func transaction() async throws -> Promise<Bool> {
         var turns = begun.stream.makeAsyncIterator()
         return try #require(await turns.next())
+    }
+
+    /// Waits until a transaction has ended, and returns the number of changes so far.
+    func ended() async -> Int64? {
+        var ends = over.stream.makeAsyncIterator()
+        return await ends.next()
     }
 }
 
@@ -252,6 +260,21 @@ struct AccountsTests {
         try await journal.transaction().keep(true)
         guard case .send? = await second.admission() else { throw CancellationError() }
         #expect(leaders.count == 1)
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `the store keeps nothing of a value that was replaced before its event was carried out`() async throws {
+        let journal = HeldJournal()
+        let accounts = Accounts(journal: journal)
+        let evidence = accounts.evidence(of: alice, at: Self.server)
+        _ = evidence.admit("/1".utf8Span.span, under: Self.terms, now: 0)
+        let turn = try await journal.transaction()
+        accounts.replace(with: CredentialVersion(name: alice.version.name, fingerprint: 1))
+        turn.keep(true)
+        #expect(await journal.ended() == 0)
+        _ = accounts.evidence(of: alice, at: Self.server).admit("/2".utf8Span.span, under: Self.terms, now: 1)
+        try await journal.transaction().keep(true)
+        #expect(await journal.ended() == 1)
     }
 
     @Test func `credentials that one client brings push out its own, and nobody else's`() {

@@ -42,8 +42,10 @@ extension Account {
             var revision: Int64 = 0
             /// Whether the store lacks the latest events.
             var isAhead = false
-            /// Whether the credential has another value now.
+            /// Whether the credential has another value now, or the account made room for another one.
             var isDissolved = false
+            /// Whether the credential has another value now.
+            var isReplaced = false
             var told = Account.Ledger.ToldHolds()
         }
 
@@ -248,9 +250,12 @@ extension Account {
             state.withLock { $0.credential == nil ? nil : $0.account.nextWake(after: now) }
         }
 
-        /// Ends all waits, since the credential has another value.
-        func dissolve() {
+        /// Ends all waits.
+        ///
+        /// - Parameter isReplaced: whether the credential has another value; else the account makes room for another one.
+        func dissolve(isReplaced: Bool) {
             let waiting = state.withLock { state in
+                state.isReplaced = isReplaced
                 let waiting = Array(state.waiters.values)
                 state.waiters = [:]
                 state.isDissolved = true
@@ -371,6 +376,8 @@ extension Account {
                     )
                 }
                 let changed = await context.journal?.change(own) { account in
+                    // The store no longer has the account, or removes it behind this change.
+                    if self.state.withLock({ $0.isReplaced }) { return nil }
                     var (seat, decisions) = (seat, [Account.Decision]())
                     for event in events { decisions += event.happen(to: &account, by: &seat, at: now) }
                     return (seat, decisions)

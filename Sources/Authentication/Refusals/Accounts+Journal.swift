@@ -13,10 +13,11 @@ extension Accounts {
         ///
         /// - Parameters:
         ///   - own: the account as this process knows it.
-        ///   - change: may be called more than once, each time with the current account.
-        /// - Returns: nil if the store does not answer in time.
+        ///   - change: may be called more than once, each time with the current account. Nil: the credential has another
+        ///     value meanwhile, and the store must keep nothing of this one.
+        /// - Returns: nil if the store does not answer in time, or the change is no longer wanted.
         func change(
-            _ own: Account.Shared, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
+            _ own: Account.Shared, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])?
         ) async -> Account.Shared.Change?
 
         /// Invalidates the accounts of other versions of that name. Returns at once.

@@ -48,7 +48,7 @@ public final class Accounts: Sendable {
             let ledger = Account.Ledger(version, Account(), owner: owner, weight: weight(), in: context)
             return (ledger, state.insert(ledger, capacity: capacity))
         }
-        for ledger in forgotten { ledger.dissolve() }
+        for ledger in forgotten { ledger.dissolve(isReplaced: false) }
         return ledger
     }
 
@@ -99,7 +99,7 @@ public final class Accounts: Sendable {
             return former
         }
         if former.isEmpty { return }
-        for ledger in former { ledger.dissolve() }
+        for ledger in former { ledger.dissolve(isReplaced: true) }
         context.noteChange()
     }
 

@@ -9,7 +9,7 @@ extension StoreJournal {
         /// The account as this process knows it.
         let own: Account.Shared
         let key: SealingKey
-        let change: @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
+        let change: @Sendable (inout Account) -> (Account.Seat, [Account.Decision])?
 
         struct Outcome: Sendable {
             let account: Account
@@ -30,7 +30,7 @@ extension StoreJournal {
             let content = row?.content(openedWith: key)
             let stored = content.flatMap { Account(encoded: $0) }
             var account = if let stored { stored.completed(by: own.account) } else { try beginning(connection) }
-            let (seat, decisions) = change(&account)
+            guard let (seat, decisions) = change(&account) else { throw .stopped }
             let changed = AccountTables.Row.content(of: account)
             let isNews = stored == nil ? account != Account() : changed != content
             var written: AccountTables.Row?

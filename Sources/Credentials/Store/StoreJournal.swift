@@ -42,7 +42,7 @@ final class StoreJournal: Accounts.Journal, ProtectionSpaces.Journal, TokenStore
     // MARK: - Accounts
 
     func change(
-        _ own: Account.Shared, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])
+        _ own: Account.Shared, _ change: @escaping @Sendable (inout Account) -> (Account.Seat, [Account.Decision])?
     ) async -> Account.Shared.Change? {
         guard let (writer, key) = store, AccountTables.mayKeep(own.version) else { return nil }
         let transaction = StoreJournal.AccountTransaction(own: own, key: key, change: change)

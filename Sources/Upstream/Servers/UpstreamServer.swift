@@ -36,7 +36,8 @@ public final class UpstreamServer: Channel.Observer {
 
     private var sharing: SharedConnections?
 
-    private static let idleLimit = 128
+    /// As many requests run at once when clients come by HTTP/2. Beyond it, each burst would make its connections anew.
+    private static let idleLimit = 1024
     /// The time for which a missing `100 Continue` is remembered.
     private static let expectationMemory: Milliseconds = 600_000
     let pool: IdlePool

@@ -139,3 +139,77 @@ void *blocks_demand(size_t size) {
     if (memory == NULL) abort();
     return memory;
 }
+
+// Pieces. The sizes of a class lie within one step. Each piece has its class in front of it.
+enum {
+    piece_step = 32,
+    piece_classes = 32,
+    /// The limit of all free pieces that a thread keeps, in bytes.
+    kept_bytes_limit = 512 * 1024,
+};
+
+/// What precedes a piece. Its size keeps the piece aligned as malloc(3) aligns.
+struct piece {
+    _Alignas(16) size_t class;
+};
+
+/// A piece that is free: behind its class lies the next one.
+struct free_piece {
+    struct piece head;
+    struct free_piece *next;
+};
+
+static __thread struct free_piece *free_pieces[piece_classes];
+static __thread size_t kept_bytes;
+
+static size_t bytes_of_class(size_t class) { return sizeof(struct piece) + (class + 1) * piece_step; }
+
+void *pieces_allocate(size_t size, void *context) {
+    (void)context;
+    if (size > SIZE_MAX - 2 * piece_step) return NULL;
+    size_t class = size == 0 ? 0 : (size - 1) / piece_step;
+    struct piece *piece;
+    if (class < piece_classes && free_pieces[class] != NULL) {
+        piece = &free_pieces[class]->head;
+        free_pieces[class] = free_pieces[class]->next;
+        kept_bytes -= bytes_of_class(class);
+    } else {
+        piece = malloc(bytes_of_class(class));
+        if (piece == NULL) return NULL;
+        piece->class = class;
+    }
+    return piece + 1;
+}
+
+void *pieces_allocate_zeroed(size_t count, size_t size, void *context) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
+    void *memory = pieces_allocate(bytes, context);
+    if (memory != NULL) memset(memory, 0, bytes);
+    return memory;
+}
+
+void pieces_free(void *memory, void *context) {
+    (void)context;
+    if (memory == NULL) return;
+    struct free_piece *piece = (struct free_piece *)((struct piece *)memory - 1);
+    size_t class = piece->head.class;
+    if (!keeps || class >= piece_classes || kept_bytes + bytes_of_class(class) > kept_bytes_limit) {
+        free(piece);
+        return;
+    }
+    piece->next = free_pieces[class];
+    free_pieces[class] = piece;
+    kept_bytes += bytes_of_class(class);
+}
+
+void *pieces_reallocate(void *memory, size_t size, void *context) {
+    if (memory == NULL) return pieces_allocate(size, context);
+    size_t held = (((struct piece *)memory - 1)->class + 1) * piece_step;
+    if (size <= held && size > held / 2) return memory;
+    void *moved = pieces_allocate(size, context);
+    if (moved == NULL) return NULL;
+    memcpy(moved, memory, size < held ? size : held);
+    pieces_free(memory, context);
+    return moved;
+}

@@ -27,6 +27,10 @@ public final class ClientConnection: MultiplexedConnection {
     }
 
     private let settings: Settings
+    /// The request whose head is read.
+    var request = WrittenRequest()
+    /// The response whose fields come.
+    var response: ReceivedResponse
     /// The streams whose requests have no head so far.
     private var unsent: [ResponseStream] = []
     private var refusal: Refusal?
@@ -56,6 +60,7 @@ public final class ClientConnection: MultiplexedConnection {
     /// - Throws: `OutOfMemory` if the library has no memory.
     public init(_ settings: Settings = Settings()) throws(OutOfMemory) {
         self.settings = settings
+        response = ReceivedResponse(limits: settings.limits)
         try super.init(
             .client,
             settings: [
@@ -104,8 +109,8 @@ public final class ClientConnection: MultiplexedConnection {
         !hasFailed && excess == nil && nghttp2_session_check_request_allowed(session) != 0
     }
 
-    /// Sends the head of a request, which was read in the text of `stream`.
-    func submit(_ request: WrittenRequest, hasContent: Bool, on stream: ResponseStream) {
+    /// Sends the head of `request`, which was read in the text of `stream`.
+    func submit(hasContent: Bool, on stream: ResponseStream) {
         unsent.removeAll { $0 === stream }
         guard allowsRequest else { return stream.fail(.unprocessed) }
         fields.removeAll()
@@ -191,7 +196,10 @@ public final class ClientConnection: MultiplexedConnection {
     /// Counts a frame that moves nothing.
     func noteUseless() { if !frameBudget.take(at: now) { exceed(.frames) } }
 
-    override func beginHead(_ frame: nghttp2_frame) { isProven = true }
+    override func beginHead(_ frame: nghttp2_frame) {
+        isProven = true
+        response.reset()
+    }
 
     override func note(_ frame: nghttp2_frame) {
         let isAcknowledgement = UInt32(frame.hd.flags) & NGHTTP2_FLAG_ACK.rawValue != 0

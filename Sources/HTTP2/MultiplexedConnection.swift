@@ -1,4 +1,5 @@
 import Bytes
+import CBlocks
 import CNghttp2
 import HTTP
 
@@ -98,10 +99,14 @@ public class MultiplexedConnection {
         defer { nghttp2_option_del(option) }
         Self.set(callbacks)
         Self.set(option, for: role)
+        // The library takes a dozen pieces of memory for each stream.
+        var memory = nghttp2_mem(
+            mem_user_data: nil, malloc: pieces_allocate, free: pieces_free, calloc: pieces_allocate_zeroed,
+            realloc: pieces_reallocate)
         let isMade =
             role == .server
-            ? nghttp2_session_server_new2(&session, callbacks, nil, option)
-            : nghttp2_session_client_new2(&session, callbacks, nil, option)
+            ? nghttp2_session_server_new3(&session, callbacks, nil, option, &memory)
+            : nghttp2_session_client_new3(&session, callbacks, nil, option, &memory)
         guard isMade == 0, let session else { throw OutOfMemory() }
         self.session = session
         nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
@@ -217,8 +222,7 @@ public class MultiplexedConnection {
     }
 
     /// Frees the memory that only streams need.
-    /// - Parameter kept: the number of the next streams that find theirs.
-    public func trim(keeping kept: Int = 0) { spare.removeLast(max(0, spare.count - kept)) }
+    public func trim() { spare.removeAll() }
 
     // MARK: - Orders
 

@@ -21,7 +21,10 @@ struct ReceivedFields {
     /// The first defect.
     private(set) var defect: Defect?
     let lines = ByteBuffer(capacity: 512)
-    private(set) var contentLength: [UInt8]?
+    /// Whether there is a `content-length`.
+    private(set) var hasContentLength = false
+    /// The value of `content-length` as it came.
+    private let length = ByteBuffer(capacity: 32)
     /// Whether the content is gRPC's, whose trailers must pass even if it has a length.
     private(set) var isGRPC = false
 
@@ -32,9 +35,11 @@ struct ReceivedFields {
 
     /// Prepares for the next list.
     mutating func reset() {
-        (count, size, defect, contentLength, isGRPC) = (0, 0, nil, nil, false)
+        (count, size, defect, hasContentLength, isGRPC) = (0, 0, nil, false, false)
         lines.clear()
+        length.clear()
         if lines.capacity > Self.keptCapacity { lines.shrink() }
+        if length.capacity > Self.keptCapacity { length.shrink() }
     }
 
     /// Whether the list is so much larger than allowed that its connection should end.
@@ -63,8 +68,9 @@ struct ReceivedFields {
     /// Adds a field that was checked. The length of the content is kept apart.
     mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         if name.equals("content-length" as StaticString) {
-            if contentLength != nil { note(.repeatedContentLength) }
-            contentLength = Array(copying: value)
+            if hasContentLength { note(.repeatedContentLength) }
+            hasContentLength = true
+            length.append(value)
             return
         }
         if name.equals("content-type" as StaticString) {
@@ -75,7 +81,25 @@ struct ReceivedFields {
 
     /// Appends the `content-length` that the peer sent.
     func appendLength(to text: ByteBuffer) {
-        if let contentLength { Self.append("content-length".utf8Span.span, contentLength.span, to: text) }
+        guard hasContentLength else { return }
+        let length = length
+        Self.append("content-length".utf8Span.span, length.readable, to: text)
+    }
+
+    /// The value of `content-length`, in bytes; nil if it is absent or no number.
+    var contentLength: Int? {
+        let length = length
+        let digits = length.readable
+        guard !digits.isEmpty else { return nil }
+        var number = 0
+        for place in digits.indices {
+            guard digits[place].isDigit else { return nil }
+            let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isLarger) = tens.addingReportingOverflow(Int(digits[place] &- 0x30))
+            if isTooLarge || isLarger { return nil }
+            number = sum
+        }
+        return number
     }
 
     static func append(_ name: Span<UInt8>, _ value: Span<UInt8>, to buffer: ByteBuffer) {
@@ -104,13 +128,5 @@ struct ReceivedFields {
             if byte < 0x20 && byte != 0x09 || byte == 0x7F { return false }
         }
         return true
-    }
-}
-
-extension [UInt8] {
-    init(copying span: Span<UInt8>) {
-        self.init()
-        reserveCapacity(span.count)
-        for place in span.indices { append(span[place]) }
     }
 }

@@ -77,7 +77,7 @@ final class ReceivedRequest {
 
     private func addPseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         // A pseudo-field behind a field is malformed (section 8.3).
-        guard !value.isEmpty, fields.lines.isEmpty, !hasCookie, places.host == nil, fields.contentLength == nil else {
+        guard !value.isEmpty, fields.lines.isEmpty, !hasCookie, places.host == nil, !fields.hasContentLength else {
             return note(.malformedPseudoField)
         }
         if name.equals(":method" as StaticString), places.method == nil {
@@ -179,7 +179,7 @@ final class ReceivedRequest {
 
     private func handshake(of method: Method) throws(Defect) -> WebSocketHandshake? {
         guard let place = places.protocolName else { return nil }
-        guard method == .connect, fields.contentLength == nil else { throw .malformedPseudoField }
+        guard method == .connect, !fields.hasContentLength else { throw .malformedPseudoField }
         let values = values
         let name = values.readable.extracting(place)
         guard name.equals("websocket" as StaticString) else { throw .unsupportedProtocol }
@@ -187,8 +187,8 @@ final class ReceivedRequest {
     }
 
     private func framing(of method: Method, _ endsWithHead: Bool) -> ReceivedFraming {
-        if method == .connect, fields.contentLength == nil { return .raw }
-        if fields.contentLength != nil, !fields.isGRPC || endsWithHead { return .length }
+        if method == .connect, !fields.hasContentLength { return .raw }
+        if fields.hasContentLength, !fields.isGRPC || endsWithHead { return .length }
         return endsWithHead ? .none : .chunked
     }
 

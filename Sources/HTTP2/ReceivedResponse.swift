@@ -3,17 +3,25 @@ import HTTP
 
 /// Makes the text of an HTTP/1.1 response from the fields of HEADERS (RFC 9113 section 8.3.2). The parser of HTTP/1.1
 /// responses then judges it like any other. Nothing is repaired: what could change the text's meaning is a defect.
+///
+/// One object serves all responses of a connection, as no other frame comes between those of a field section.
 struct ReceivedResponse {
     private var fields: ReceivedFields
-    private var code: [UInt8]?
+    private var status: Status?
 
     init(limits: Limits) { fields = ReceivedFields(limits: limits) }
+
+    /// Prepares for the next response.
+    mutating func reset() {
+        fields.reset()
+        status = nil
+    }
 
     /// Whether the list is so much larger than allowed that its connection should end.
     var isExcessive: Bool { fields.isExcessive }
 
-    /// The value of `content-length`; nil if it is absent or no number.
-    var contentLength: Int? { fields.contentLength.flatMap { Int(String(decoding: $0, as: UTF8.self)) } }
+    /// The value of `content-length`, in bytes; nil if it is absent or no number.
+    var contentLength: Int? { fields.contentLength }
 
     mutating func note(_ defect: Defect) { fields.note(defect) }
 
@@ -27,9 +35,18 @@ struct ReceivedResponse {
 
     private mutating func addPseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         // A pseudo-field behind a field is malformed (section 8.3).
-        guard code == nil, fields.lines.isEmpty, fields.contentLength == nil, name.equals(":status" as StaticString)
+        guard status == nil, fields.lines.isEmpty, !fields.hasContentLength, name.equals(":status" as StaticString)
         else { return note(.malformedPseudoField) }
-        code = Array(copying: value)
+        guard value.count == 3, value[0].isDigit, value[1].isDigit, value[2].isDigit else {
+            return note(.malformedStatusLine)
+        }
+        var number: UInt16 = 0
+        for place in value.indices { number = number &* 10 &+ UInt16(value[place] &- 0x30) }
+        // Switching to another protocol does not exist in HTTP/2 (section 8.6).
+        guard (100...599).contains(number), number != Status.switchingProtocols.rawValue else {
+            return note(.statusOutOfRange)
+        }
+        status = Status(rawValue: number)
     }
 
     /// Writes the head.
@@ -41,7 +58,7 @@ struct ReceivedResponse {
         to text: ByteBuffer, answering method: Method, endsWithHead: Bool
     ) throws(Defect) -> (status: Status, framing: ReceivedFraming) {
         if let defect = fields.defect { throw defect }
-        let status = try status
+        guard let status else { throw .malformedPseudoField }
         guard !endsWithHead || !status.isInterim else { throw .incomplete }
         text.append("HTTP/1.1 " as StaticString)
         text.append(decimal: Int(status.rawValue))
@@ -50,18 +67,6 @@ struct ReceivedResponse {
         let framing = try appendFraming(to: text, of: status, answering: method, endsWithHead)
         text.appendLineEnd()
         return (status, framing)
-    }
-
-    /// Switching to another protocol does not exist in HTTP/2 (section 8.6).
-    private var status: Status {
-        get throws(Defect) {
-            guard let code else { throw .malformedPseudoField }
-            guard code.count == 3, code.allSatisfy(\.isDigit) else { throw .malformedStatusLine }
-            let number = code.reduce(UInt16(0)) { $0 &* 10 &+ UInt16($1 &- 0x30) }
-            let status = Status(rawValue: number)
-            guard (100...599).contains(number), status != .switchingProtocols else { throw .statusOutOfRange }
-            return status
-        }
     }
 
     private func appendFraming(
@@ -74,12 +79,12 @@ struct ReceivedResponse {
             return .none
         }
         if endsWithHead {
-            guard fields.contentLength?.allSatisfy({ $0 == 0x30 }) != false else { throw .incomplete }
+            guard !fields.hasContentLength || fields.contentLength == 0 else { throw .incomplete }
             text.append("content-length: 0\r\n" as StaticString)
             return .none
         }
         // Trailers would have no place behind a body with a length.
-        if fields.contentLength != nil, !fields.isGRPC {
+        if fields.hasContentLength, !fields.isGRPC {
             fields.appendLength(to: text)
             return .length
         }

@@ -29,8 +29,8 @@ public final class ResponseStream: MultiplexedStream {
     public var secretNames: [String] = []
     let scheme: String
     private let limits: Limits
-    private var request = WrittenRequest()
-    private var response: ReceivedResponse
+    /// The method of the request; it has a meaning once the head is written.
+    private var method = Method.get
     /// Whether HEADERS of the request were sent.
     var isSent = false
     /// Whether the server has sent RST_STREAM.
@@ -45,7 +45,6 @@ public final class ResponseStream: MultiplexedStream {
     init(of connection: ClientConnection, scheme: String, limits: Limits) {
         self.scheme = scheme
         self.limits = limits
-        response = ReceivedResponse(limits: limits)
         super.init(0, of: connection)
     }
 
@@ -53,7 +52,7 @@ public final class ResponseStream: MultiplexedStream {
 
     // MARK: - What comes
 
-    override var isExcessive: Bool { response.isExcessive }
+    override var isExcessive: Bool { !isHeadComplete && client?.response.isExcessive == true }
 
     /// Blanks around the value are dropped, as in HTTP/1.1: servers send them.
     override func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
@@ -61,27 +60,26 @@ public final class ResponseStream: MultiplexedStream {
         super.add(name, value.extracting(value.trimmingBlanks(0..<value.count)))
     }
 
-    override func addToHead(_ name: Span<UInt8>, _ value: Span<UInt8>) { response.add(name, value) }
+    override func addToHead(_ name: Span<UInt8>, _ value: Span<UInt8>) { client?.response.add(name, value) }
 
     override func noteInvalidField() { fault(.malformedFieldName) }
 
     override func completeHead(endsStream: Bool) {
-        guard !isLost, !isReleased else { return }
+        guard !isLost, !isReleased, let client else { return }
         do throws(Defect) {
-            let head = try response.write(to: text, answering: request.head.method, endsWithHead: endsStream)
-            guard !head.status.isInterim else { return try prepareForNextHead() }
+            let head = try client.response.write(to: text, answering: method, endsWithHead: endsStream)
+            guard !head.status.isInterim else { return try noteInterimHead() }
             framing = head.framing
-            missing = head.framing == .length ? response.contentLength : nil
+            missing = head.framing == .length ? client.response.contentLength : nil
         } catch { return fault(error) }
         isHeadComplete = true
         if endsStream { endInput() }
         // The tunnel is refused.
-        if request.asksForTunnel, framing != .raw { endOutput() }
+        if method == .connect, framing != .raw { endOutput() }
     }
 
     /// An interim response came. A server must not fill the memory with them.
-    private func prepareForNextHead() throws(Defect) {
-        response = ReceivedResponse(limits: limits)
+    private func noteInterimHead() throws(Defect) {
         client?.noteUseless()
         guard text.count <= limits.head else { throw .headTooLarge(limit: limits.head) }
     }
@@ -167,10 +165,15 @@ public final class ResponseStream: MultiplexedStream {
     }
 
     private func readWrittenHead() -> Bool {
-        switch request.readHead(of: &written) {
+        guard let client else {
+            fail(.unprocessed)
+            return false
+        }
+        switch client.request.readHead(of: &written) {
         case .head(let hasContent):
-            if let client { client.submit(request, hasContent: hasContent, on: self) } else { fail(.unprocessed) }
-            request.dropHead(of: written)
+            method = client.request.head.method
+            client.submit(hasContent: hasContent, on: self)
+            client.request.dropHead(of: written)
             return !isLost && readRest()
         case .needsMore: return true
         case .fault:

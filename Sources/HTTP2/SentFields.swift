@@ -27,19 +27,16 @@ struct SentFields {
         pairs.append((start..<middle, middle..<bytes.count, isSecret || Self.isAlwaysSecret(name)))
     }
 
-    mutating func add(_ name: StaticString, _ value: Span<UInt8>) {
-        let start = bytes.count
-        bytes.append(name)
-        let middle = bytes.count
-        bytes.append(value)
-        pairs.append((start..<middle, middle..<bytes.count, false))
-    }
+    mutating func add(_ name: StaticString, _ value: Span<UInt8>) { add(name) { $0.append(value) } }
 
-    mutating func add(_ name: StaticString, decimal number: Int) {
+    mutating func add(_ name: StaticString, decimal number: Int) { add(name) { $0.append(decimal: number) } }
+
+    /// Adds a field whose value `write` appends to the buffer.
+    mutating func add(_ name: StaticString, write: (ByteBuffer) -> Void) {
         let start = bytes.count
         bytes.append(name)
         let middle = bytes.count
-        bytes.append(decimal: number)
+        write(bytes)
         pairs.append((start..<middle, middle..<bytes.count, false))
     }
 

@@ -2,7 +2,7 @@ import Bytes
 import HTTP
 
 /// Reads the head of a request, which the code for HTTP/1.1 writes for an origin server or a parent, and names the fields of
-/// its HEADERS (RFC 9113 section 8.3.1). A fault of this text is ours.
+/// its HEADERS (RFC 9113 section 8.3.1). A fault of this text is ours. One object serves all requests of a connection.
 struct WrittenRequest {
     /// The part of the text that was found.
     enum Part {
@@ -23,6 +23,7 @@ struct WrittenRequest {
     mutating func readHead(of body: inout WrittenBody) -> Part {
         let text = body.text
         guard !text.isEmpty else { return .needsMore }
+        head.reset()
         do throws(HTTPError) {
             guard case .complete(let length) = try head.parse(text.readable) else { return .needsMore }
             headLength = length
@@ -40,9 +41,7 @@ struct WrittenRequest {
         if !asksForTunnel { fields.add(":scheme", (head.target.scheme == .http ? "http" : scheme).utf8Span.span) }
         if let authority = head.authority { fields.add(":authority", bytes.extracting(authority.text)) }
         if !asksForTunnel {
-            let path = ByteBuffer(capacity: 256)
-            head.target.appendOriginForm(bytes, to: path)
-            fields.add(":path", path.readable)
+            fields.add(":path") { head.target.appendOriginForm(bytes, to: $0) }
         }
         for field in head.fields {
             let name = bytes.extracting(field.name)
@@ -59,6 +58,7 @@ struct WrittenRequest {
     mutating func dropHead(of body: WrittenBody) {
         body.text.consume(headLength)
         headLength = 0
+        head.reset()
     }
 
     /// Whether the field says that trailers are welcome, the only word of `TE` that HTTP/2 knows (section 8.2.2).

@@ -50,7 +50,7 @@ class TestPeer {
             output.consume(Frame.preface.count)
         }
         while output.count >= Frame.headerLength {
-            let header = Array(copying: output.readable.extracting(first: Frame.headerLength))
+            let header = output.readable.extracting(first: Frame.headerLength).array
             let end = Frame.headerLength + Frame.payloadLength(header)
             guard output.count >= end else { return }
             let payload = (Frame.headerLength..<end).map { output.readable[$0] }
@@ -139,7 +139,7 @@ extension MultiplexedStream {
     func readAll() -> String {
         let buffer = ByteBuffer(capacity: 512 * 1024)
         while buffer.writableCount > 0, case .moved = read(into: buffer, limit: .max) {}
-        return String(decoding: Array(copying: buffer.readable), as: UTF8.self)
+        return String(decoding: buffer.readable.array, as: UTF8.self)
     }
 
     @discardableResult

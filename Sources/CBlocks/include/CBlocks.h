@@ -11,5 +11,15 @@ void *_Nullable blocks_reallocate(void *_Nullable memory, size_t size);
 void blocks_free(void *_Nullable memory);
 /// Memory as `blocks_allocate` gives it, of one byte at least; without memory the process ends.
 void *_Nonnull blocks_demand(size_t size);
-/// Has the calling thread use blocks. For threads that live as long as the process.
+/// Has the calling thread use blocks, and keep pieces. For threads that live as long as the process.
 void blocks_keep(void);
+
+/// Memory as of malloc(3), for a library that takes and gives back the same small sizes for each request. It must be given back by
+/// `pieces_free`, on any thread. A thread that has called `blocks_keep` keeps up to 512 KiB of it for the next time.
+/// - Parameter context: is not read. These functions have the types that nghttp2 wants.
+void *_Nullable pieces_allocate(size_t size, void *_Nullable context);
+/// Memory as of calloc(3).
+void *_Nullable pieces_allocate_zeroed(size_t count, size_t size, void *_Nullable context);
+/// Memory as of realloc(3).
+void *_Nullable pieces_reallocate(void *_Nullable memory, size_t size, void *_Nullable context);
+void pieces_free(void *_Nullable memory, void *_Nullable context);

@@ -34,6 +34,8 @@ public final class SharedConnection: Channel.Observer, StreamOwner {
     /// The time since when the server has taken no bytes; nil while it takes them.
     private var blockedSince: LoopInstant?
     private var wait = Wait.none
+    /// Frees the memory of streams when the connection is idle.
+    private var trimming: Alarm?
     /// The time when the last PING was sent; nil if the server has sent something beside its answer since.
     private var lastPing: LoopInstant?
     /// The time of the frame that answered it, as in `ClientConnection.lastFrame`.
@@ -66,8 +68,8 @@ public final class SharedConnection: Channel.Observer, StreamOwner {
     private static let stall: Milliseconds = 1000
     /// The limit of streams at once of a connection with a parent. Most of them are tunnels that rest.
     private static let parentLimit = 1000
-    /// The streams whose buffers an idle connection keeps.
-    private static let sparedStreams = 4
+    /// The time without streams until the memory that only streams need is freed.
+    private static let trimPause: Milliseconds = 2000
     /// The bytes that are made for one write.
     private static let pieceLimit = BufferPool.regular
 
@@ -233,9 +235,21 @@ public final class SharedConnection: Channel.Observer, StreamOwner {
         if case .request = wait, carrier.isInOrder { return }
         wait = .request
         lastPing = nil
-        connection.trim(keeping: Self.sparedStreams)
+        trimLater()
         carrier.peer.pool.enter(carrier)
         stream.setDeadline(after: Self.keptFor)
+    }
+
+    /// Frees the memory that only streams need, if the connection stays idle.
+    private func trimLater() {
+        if let trimming, !trimming.hasRung { return }
+        let alarm =
+            trimming
+            ?? Alarm(on: loop) { [unowned self] in
+                if used == 0 { connection.trim() }
+            }
+        trimming = alarm
+        alarm.set(after: Self.trimPause)
     }
 
     /// Begins to wait for frames of the server, if it does not already.

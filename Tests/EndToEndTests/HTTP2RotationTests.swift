@@ -197,4 +197,42 @@ struct HTTP2RotationTests {
             #expect(try proxy.metric("attache_upstream_http2_connections_total") == 2)
         }
     }
+
+    @Test func `a certificate for the server is replaced while requests run, and none fails`() throws {
+        let origin = try RecordingOrigin.answering()
+        let demand = try Demand.certificate { [$0.root] }.directives(Hierarchy.shared())
+        let front = try HTTP2Origin(
+            .nginx,
+            directives: demand + """
+
+                location /origin/ {
+                    proxy_set_header X-Client $ssl_client_s_dn;
+                    proxy_pass http://127.0.0.1:\(origin.port);
+                }
+                """)
+        let rules = """
+            credential device { certificate @/device.pem; key @/device.pem }
+            challenge { host \(HTTP2Origin.host); method client-certificate; use device }
+            """
+        func both(_ certificate: Result<IssuedCertificate, any Error>) throws -> String {
+            let identity = try certificate.get()
+            return try Scratch.read(identity.chain()) + Scratch.read(identity.key)
+        }
+        func count(_ name: String) -> Int { origin.messages.count { $0["X-Client"]?.contains(name) == true } }
+        let setting = AttacheProcess.Setting(threads: 1, files: ["device.pem": try both(ClientCertificate.good)])
+        try AttacheProcess.visitingZoo(rules, setting: setting) { proxy throws in
+            let load = try Load("https://\(HTTP2Origin.host):\(front.port)/origin/", through: proxy)
+            #expect(Wait.until { count("client-good") >= 50 }, "\(proxy.errorOutput)")
+            try proxy.replace("device.pem", with: both(ClientCertificate.renewed))
+            #expect(Wait.until { count("client-renewed") >= 50 }, "\(proxy.errorOutput)")
+            let before = count("client-good")
+            let all = origin.messages.count
+            #expect(Wait.until { origin.messages.count >= all + 50 })
+            try load.stop()
+            #expect(load.finish() == "HTTP/2 200 ok\n")
+            #expect(count("client-good") == before)
+            // Before the first answer has proved the certificate, requests at the same time have connections of their own.
+            #expect(try (2...20).contains(proxy.metric("attache_upstream_http2_connections_total")))
+        }
+    }
 }

@@ -198,7 +198,7 @@ let package = Package(
         .target(name: "GSSAPI", dependencies: ["Bytes", "CGSSAPI"], swiftSettings: house),
 
         // Layer 3: the model, the rule file, the record and TLS, all without I/O; names to addresses on the loop.
-        .target(name: "HTTP2", dependencies: ["Bytes", "CBlocks", "CNghttp2", "Crypto", "HTTP"], swiftSettings: house),
+        .target(name: "HTTP2", dependencies: ["Bytes", "CNghttp2", "Crypto", "HTTP"], swiftSettings: house),
         .target(name: "Authentication", dependencies: ["Bytes", "Crypto", "Domains", "Model"], swiftSettings: safe),
         .target(name: "Rules", dependencies: ["Bytes", "Domains", "Model"], swiftSettings: safe),
         .target(name: "Telemetry", dependencies: ["Bytes", "HTTP", "IO", "Model"], swiftSettings: safe),

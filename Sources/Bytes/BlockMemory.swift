@@ -18,3 +18,23 @@ public enum BlockMemory {
     /// Frees memory from either function.
     public static func free(_ memory: UnsafeMutableRawPointer?) { blocks_free(memory) }
 }
+
+/// Small memory for a library that takes and gives back the same sizes for each request.
+///
+/// The threads of loops keep up to 512 KiB of it each for the next time. Only these functions take it back.
+public enum PieceMemory {
+    /// Allocates like `malloc`; nil if there is no memory.
+    public static func allocate(_ size: Int) -> UnsafeMutableRawPointer? { pieces_allocate(size) }
+
+    /// Allocates like `calloc`.
+    public static func allocateZeroed(_ count: Int, _ size: Int) -> UnsafeMutableRawPointer? {
+        pieces_allocate_zeroed(count, size)
+    }
+
+    /// Resizes like `realloc`.
+    public static func reallocate(_ piece: UnsafeMutableRawPointer?, _ size: Int) -> UnsafeMutableRawPointer? {
+        pieces_reallocate(piece, size)
+    }
+
+    public static func free(_ piece: UnsafeMutableRawPointer?) { pieces_free(piece) }
+}

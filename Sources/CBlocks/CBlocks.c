@@ -15,6 +15,11 @@
 enum {
     smallest = 16 * 1024,
     block_size = 24 * 1024,
+    /// The place of the memory within its block differs from block to block, by lines of the cache. If all began at a page, the
+    /// first lines of hundreds of buffers would share a few sets of the cache, and push each other out.
+    line = 64,
+    colours = 32,
+    largest = block_size - colours * line,
     block_count = 16 * 1024,
     /// Blocks that are made usable at once.
     step = 64,
@@ -67,7 +72,11 @@ static bool is_block(const void *memory) {
     return start != NULL && (size_t)((const char *)memory - start) < range_size;
 }
 
-static bool fits(size_t size) { return size >= smallest && size <= block_size; }
+static bool fits(size_t size) { return size >= smallest && size <= largest; }
+
+static char *memory_of(char *start, int place) {
+    return start + (size_t)place * block_size + (size_t)(place % colours) * line;
+}
 
 static void *take_shared(void) {
     char *start = atomic_load_explicit(&range, memory_order_relaxed);
@@ -76,12 +85,12 @@ static void *take_shared(void) {
     if (first_free != 0) {
         int place = first_free - 1;
         first_free = next_free[place];
-        block = start + (size_t)place * block_size;
+        block = memory_of(start, place);
     } else if (made < block_count) {
         char *fresh = start + (size_t)made * block_size;
         bool isUsable = made % step != 0 || mprotect(fresh, (size_t)step * block_size, PROT_READ | PROT_WRITE) == 0;
         if (isUsable) {
-            block = fresh;
+            block = memory_of(start, made);
             made++;
         }
     }
@@ -94,9 +103,9 @@ static void give_block(void *block) {
         kept_blocks[kept++] = block;
         return;
     }
-    (void)madvise(block, block_size, MADV_DONTNEED);
-    const char *start = atomic_load_explicit(&range, memory_order_relaxed);
+    char *start = atomic_load_explicit(&range, memory_order_relaxed);
     int place = (int)((size_t)((char *)block - start) / block_size);
+    (void)madvise(start + (size_t)place * block_size, block_size, MADV_DONTNEED);
     pthread_mutex_lock(&lock);
     next_free[place] = first_free;
     first_free = (uint16_t)(place + 1);
@@ -129,7 +138,7 @@ void *blocks_reallocate(void *memory, size_t size) {
     if (fits(size)) return memory;
     void *moved = malloc(size);
     if (moved == NULL) return NULL;
-    memcpy(moved, memory, size < block_size ? size : block_size);
+    memcpy(moved, memory, size < largest ? size : largest);
     give_block(memory);
     return moved;
 }
@@ -164,8 +173,7 @@ static __thread size_t kept_bytes;
 
 static size_t bytes_of_class(size_t class) { return sizeof(struct piece) + (class + 1) * piece_step; }
 
-void *pieces_allocate(size_t size, void *context) {
-    (void)context;
+void *pieces_allocate(size_t size) {
     if (size > SIZE_MAX - 2 * piece_step) return NULL;
     size_t class = size == 0 ? 0 : (size - 1) / piece_step;
     struct piece *piece;
@@ -181,16 +189,15 @@ void *pieces_allocate(size_t size, void *context) {
     return piece + 1;
 }
 
-void *pieces_allocate_zeroed(size_t count, size_t size, void *context) {
+void *pieces_allocate_zeroed(size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes)) return NULL;
-    void *memory = pieces_allocate(bytes, context);
+    void *memory = pieces_allocate(bytes);
     if (memory != NULL) memset(memory, 0, bytes);
     return memory;
 }
 
-void pieces_free(void *memory, void *context) {
-    (void)context;
+void pieces_free(void *memory) {
     if (memory == NULL) return;
     struct free_piece *piece = (struct free_piece *)((struct piece *)memory - 1);
     size_t class = piece->head.class;
@@ -203,13 +210,13 @@ void pieces_free(void *memory, void *context) {
     kept_bytes += bytes_of_class(class);
 }
 
-void *pieces_reallocate(void *memory, size_t size, void *context) {
-    if (memory == NULL) return pieces_allocate(size, context);
+void *pieces_reallocate(void *memory, size_t size) {
+    if (memory == NULL) return pieces_allocate(size);
     size_t held = (((struct piece *)memory - 1)->class + 1) * piece_step;
     if (size <= held && size > held / 2) return memory;
-    void *moved = pieces_allocate(size, context);
+    void *moved = pieces_allocate(size);
     if (moved == NULL) return NULL;
     memcpy(moved, memory, size < held ? size : held);
-    pieces_free(memory, context);
+    pieces_free(memory);
     return moved;
 }

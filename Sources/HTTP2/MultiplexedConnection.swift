@@ -1,5 +1,4 @@
 import Bytes
-import CBlocks
 import CNghttp2
 import HTTP
 
@@ -101,8 +100,10 @@ public class MultiplexedConnection {
         Self.set(option, for: role)
         // The library takes a dozen pieces of memory for each stream.
         var memory = nghttp2_mem(
-            mem_user_data: nil, malloc: pieces_allocate, free: pieces_free, calloc: pieces_allocate_zeroed,
-            realloc: pieces_reallocate)
+            mem_user_data: nil, malloc: { size, _ in PieceMemory.allocate(size) },
+            free: { piece, _ in PieceMemory.free(piece) },
+            calloc: { count, size, _ in PieceMemory.allocateZeroed(count, size) },
+            realloc: { piece, size, _ in PieceMemory.reallocate(piece, size) })
         let isMade =
             role == .server
             ? nghttp2_session_server_new3(&session, callbacks, nil, option, &memory)

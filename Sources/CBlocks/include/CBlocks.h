@@ -16,10 +16,9 @@ void blocks_keep(void);
 
 /// Memory as of malloc(3), for a library that takes and gives back the same small sizes for each request. It must be given back by
 /// `pieces_free`, on any thread. A thread that has called `blocks_keep` keeps up to 512 KiB of it for the next time.
-/// - Parameter context: is not read. These functions have the types that nghttp2 wants.
-void *_Nullable pieces_allocate(size_t size, void *_Nullable context);
+void *_Nullable pieces_allocate(size_t size);
 /// Memory as of calloc(3).
-void *_Nullable pieces_allocate_zeroed(size_t count, size_t size, void *_Nullable context);
+void *_Nullable pieces_allocate_zeroed(size_t count, size_t size);
 /// Memory as of realloc(3).
-void *_Nullable pieces_reallocate(void *_Nullable memory, size_t size, void *_Nullable context);
-void pieces_free(void *_Nullable memory, void *_Nullable context);
+void *_Nullable pieces_reallocate(void *_Nullable memory, size_t size);
+void pieces_free(void *_Nullable memory);

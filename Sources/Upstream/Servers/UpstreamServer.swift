@@ -36,7 +36,8 @@ public final class UpstreamServer: Channel.Observer {
 
     private var sharing: SharedConnections?
 
-    /// As many requests run at once when clients come by HTTP/2. Beyond it, each burst would make its connections anew.
+    /// The limit of the server's idle connections. It is above the number of requests that a few clients of HTTP/2 have run at
+    /// the same time, so that the next ones find their connections.
     private static let idleLimit = 1024
     /// The time for which a missing `100 Continue` is remembered.
     private static let expectationMemory: Milliseconds = 600_000

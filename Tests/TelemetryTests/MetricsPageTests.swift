@@ -11,7 +11,7 @@ struct MetricsPageTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
 
     /// A bit of everything.
-    private static func page(_ format: MetricsFormat) -> String {
+    private static func page(_ format: MetricsPage.Format) -> String {
         let loops = [Metrics(), Metrics()]
         for (number, loop) in loops.enumerated() {
             loop.add(
@@ -27,49 +27,56 @@ struct MetricsPageTests {
             loop.idleConnections = 2
         }
         loops[0].addUnanswered(.method(.ntlm), because: .mismatch)
-        var figures = RunningFigures()
-        figures.version = "1.2.3"
-        figures.process.processorSeconds = 1.25
-        figures.process.openDescriptors = 21
-        figures.process.descriptorLimit = 1024
-        figures.process.virtualBytes = 1 << 30
-        figures.process.virtualLimit = 1 << 40
-        figures.process.residentBytes = 20 << 20
-        figures.process.startSeconds = 1_795_000_000.5
+        var page = MetricsPage(loops)
+        page.set(version: "1.2.3")
+        var process = ProcessFigures()
+        process.processorSeconds = 1.25
+        process.openDescriptors = 21
+        process.descriptorLimit = 1024
+        process.virtualBytes = 1 << 30
+        process.virtualLimit = 1 << 40
+        process.residentBytes = 20 << 20
+        process.startSeconds = 1_795_000_000.5
+        page.set(process)
         let lag = DurationHistogram()
         lag.add(0)
         lag.add(40_000_000)
-        figures.loopLag = [lag.durations, lag.durations]
-        figures.replayDisk = ReplayDiskUse(bytes: 4096, refused: 1)
-        figures.parkedCredentials = 3
-        figures.credentialStates = [("good", 4), ("paused", 3)]
-        (figures.questions.open, figures.questions.asked) = (2, 9)
-        (figures.questions.answered, figures.questions.unanswered) = (
-            [.use: 3, .user: 1], [.timeout: 1, .displaced: 2]
-        )
-        figures.questions.requestsRefused = 5
-        figures.store = .init(isUp: true, followed: 1_795_000_100_250)
-        figures.reloads = .init(lastSuccess: 1_795_000_050_000, hasFailed: true, loaded: 2, rejected: 1)
-        figures.reportLinesDropped = 4
-        figures.helperRuns = [("success", 3), ("failure", 2), ("timeout", 1)]
-        figures.expiries = [
-            .init(kind: "client certificate", name: "device", end: WallTime(seconds: 1_796_000_000)),
-            .init(
+        page.set(loopLag: [lag.durations, lag.durations])
+        page.set(ReplayDiskUse(bytes: 4096, refused: 1))
+        page.set(.parkedCredentials, 3)
+        page.set(.credentials, [("good", 4), ("paused", 3)])
+        var questions = MetricsPage.Questions()
+        (questions.open, questions.asked) = (2, 9)
+        (questions.answered, questions.unanswered) = ([.use: 3, .user: 1], [.timeout: 1, .displaced: 2])
+        questions.requestsRefused = 5
+        page.set(questions)
+        page.set(.storeUp, 1)
+        page.set(.storeFollowedTimestampSeconds, number: 1_795_000_100.25)
+        page.set(.rulesLoadedTimestampSeconds, 1_795_000_050)
+        page.set(.rulesReloadFailed, 1)
+        page.set(.rulesReloads, [("loaded", 2), ("rejected", 1)])
+        page.set(.reportLinesDropped, 4)
+        page.set(.helperRuns, [("success", 3), ("failure", 2), ("timeout", 1)])
+        page.set([
+            Expiry(kind: "client certificate", name: "device", end: WallTime(seconds: 1_796_000_000)),
+            Expiry(
                 kind: "stored exception", name: "lab", place: "https://lab:443", end: WallTime(seconds: 1_795_500_000)),
-            .init(
+            Expiry(
                 kind: "stored exception", name: "lab", place: "https://lab:443", end: WallTime(seconds: 1_795_400_000)),
-        ]
+        ])
         var parent = ParentState(ParentName("corp", kind: "http", at: "proxy.example:3128"))
         (parent.connections, parent.idle, parent.requests, parent.refusals, parent.failures) = (3, 1, 7, 2, 4)
-        figures.parents = [parent, ParentState(ParentName("corp", kind: "socks5", at: "other:1080"))]
-        figures.parents[1].failingSince = 1
-        return MetricsPage.render(loops, figures, as: format)
+        var other = ParentState(ParentName("corp", kind: "socks5", at: "other:1080"))
+        other.failingSince = 1
+        page.set([parent, other])
+        return page.text(as: format)
     }
 
     /// `ATTACHE_GOLDEN=write` rewrites the expectations. Removing a name or changing its meaning breaks users'
     /// dashboards: mention it in the changelog.
-    @Test(arguments: [(MetricsFormat.prometheus, "prometheus.txt"), (.openMetrics, "openmetrics.txt")])
-    func `the page is what its golden file says, and what its format allows`(format: MetricsFormat, name: String) throws
+    @Test(arguments: [(MetricsPage.Format.prometheus, "prometheus.txt"), (.openMetrics, "openmetrics.txt")])
+    func `the page is what its golden file says, and what its format allows`(format: MetricsPage.Format, name: String)
+        throws
     {
         let (url, page) = (Self.folder.appending(path: name), Self.page(format))
         if ProcessInfo.processInfo.environment["ATTACHE_GOLDEN"] == "write" {
@@ -87,17 +94,16 @@ struct MetricsPageTests {
     }
 
     @Test func `of many ends the first hundred are told`() {
-        var figures = RunningFigures()
-        figures.expiries = (0..<1000).map {
-            .init(kind: "token", name: "token \($0)", end: WallTime(seconds: 2000 - $0))
-        }
-        let text = ExpositionText(MetricsPage.render([], figures, as: .prometheus), isOpenMetrics: false)
+        var page = MetricsPage([])
+        page.set(
+            (0..<1000).map { Expiry(kind: "token", name: "token \($0)", end: WallTime(seconds: 2000 - $0)) })
+        let text = ExpositionText(page.text(as: .prometheus), isOpenMetrics: false)
         let ends = text.families.first { $0.name == "attache_expiry_timestamp_seconds" }?.samples.map(\.value)
         #expect(ends == (1001...1100).map(Double.init))
     }
 
     @Test func `both formats have the same samples`() {
-        let pages = [MetricsFormat.prometheus, .openMetrics].map { format in
+        let pages = [MetricsPage.Format.prometheus, .openMetrics].map { format in
             Self.page(format).split(separator: "\n").filter { !$0.hasPrefix("#") }
         }
         #expect(pages[0] == pages[1])
@@ -119,8 +125,8 @@ struct MetricsPageTests {
                 $0.answer = AnswerRecord(
                     scheme: .method(.basic), credential: value, rule: RuleReference(name: value, file: "", line: 1))
             })
-        for format in [MetricsFormat.prometheus, .openMetrics] {
-            let page = MetricsPage.render([metrics], RunningFigures(), as: format)
+        for format in [MetricsPage.Format.prometheus, .openMetrics] {
+            let page = MetricsPage([metrics]).text(as: format)
             let text = ExpositionText(page, isOpenMetrics: format == .openMetrics)
             #expect(text.faults.isEmpty, "\(text.faults)")
             #expect(text.value(of: "attache_trust_exceptions_total{rule=\"\(escaped)\"}") == 1)
@@ -157,8 +163,8 @@ struct MetricsPageTests {
             // A browser.
             (["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"], .prometheus),
             ([",;, ;q=;=,\"", "application/openmetrics-text;;;"], .openMetrics),
-        ] as [([String], MetricsFormat)])
-    func `a reader has the format that it asks for`(accept: [String], format: MetricsFormat) {
-        #expect(MetricsFormat(accepting: accept) == format)
+        ] as [([String], MetricsPage.Format)])
+    func `a reader has the format that it asks for`(accept: [String], format: MetricsPage.Format) {
+        #expect(MetricsPage.Format(accepting: accept) == format)
     }
 }

@@ -66,7 +66,7 @@ final class AdminSite: AdminResponder {
             if let token = sources.metricsToken, !Self.admits(request.authorization, by: token()) {
                 return .unauthorized(isFirst: request.authorization.isEmpty)
             }
-            return .metrics(sources.metrics, as: MetricsFormat(accepting: request.accept))
+            return .metrics(sources.metrics, as: MetricsPage.Format(accepting: request.accept))
         case .practice(let space):
             return (try? practice?.response(to: request, in: space, at: 0 + now.time(since: .zero)))
                 ?? .text(.serviceUnavailable, "the practice server does not work: the system gave no random bytes")
@@ -173,7 +173,7 @@ extension AdminResponse {
             [.init(name: "WWW-Authenticate", value: "Bearer realm=\"Attache metrics\"\(error)")])
     }
 
-    static func metrics(_ page: (MetricsFormat) -> String, as format: MetricsFormat) -> AdminResponse {
+    static func metrics(_ page: (MetricsPage.Format) -> String, as format: MetricsPage.Format) -> AdminResponse {
         AdminResponse(
             status: .ok, contentType: format.contentType, fields: [.init(name: "Vary", value: "Accept")],
             body: page(format))
@@ -198,13 +198,13 @@ public struct AdminSources: Sendable {
     /// The name in `Via` of requests that came through the proxy; nil if none.
     public let via: Via?
     public let readiness: @Sendable () -> Readiness
-    public let metrics: @Sendable (MetricsFormat) -> String
+    public let metrics: @Sendable (MetricsPage.Format) -> String
     /// The token that readers of the metrics must send; its result is nil while all are refused. Nil: they need none.
     public var metricsToken: (@Sendable () -> Secret?)?
 
     public init(
         version: String, via: Via? = nil, readiness: @escaping @Sendable () -> Readiness,
-        metrics: @escaping @Sendable (MetricsFormat) -> String
+        metrics: @escaping @Sendable (MetricsPage.Format) -> String
     ) {
         self.version = version
         self.via = via

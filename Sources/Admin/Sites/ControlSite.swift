@@ -50,7 +50,7 @@ struct ControlSite: AdminResponder {
         case "/space": return space(query)
         case "/status": return status(query)
         case "/rules": return .text(.ok, sources.status().rules.path)
-        case "/metrics": return .metrics(sources.metrics, as: MetricsFormat(accepting: request.accept))
+        case "/metrics": return .metrics(sources.metrics, as: MetricsPage.Format(accepting: request.accept))
         case "/reload" where isPost:
             return .text(
                 .ok, "\(sources.reloads.request(by: .command(user: user), retrying: query["retry"] == "yes"))")
@@ -191,7 +191,7 @@ public struct ControlSources: Sendable {
     public var credentials: @Sendable (Bool) -> CredentialList = { _ in CredentialList() }
     /// A link that logs in to the dashboard, once; nil if none.
     public var dashboardLink: @Sendable () -> String? = { nil }
-    public var metrics: @Sendable (MetricsFormat) -> String = { _ in "" }
+    public var metrics: @Sendable (MetricsPage.Format) -> String = { _ in "" }
 
     public init(
         state: ChallengeState, challenges: @escaping @Sendable () -> [JournalEntry],

@@ -39,7 +39,7 @@ public struct OperatorAnswer: Sendable {
 
 extension OperatorAnswer.Act {
     /// The name in metrics.
-    var disposition: RunningFigures.Questions.Disposition {
+    var disposition: MetricsPage.Questions.Disposition {
         switch self {
         case .use: .use
         case .password: .user

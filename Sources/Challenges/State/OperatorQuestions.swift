@@ -30,7 +30,7 @@ public final class OperatorQuestions: Sendable {
         var open: [Int: Held] = [:]
         var ids: [OperatorQuestion.Key: Int] = [:]
         var standing = LRUMap<OperatorQuestion.Key, OperatorAnswer.Standing>()
-        var figures = RunningFigures.Questions()
+        var figures = MetricsPage.Questions()
         /// The time up to which the announcement rate is used up.
         var announced = WallTime.distantPast
 
@@ -97,7 +97,7 @@ public final class OperatorQuestions: Sendable {
     }
 
     /// The counts for the metrics.
-    public var figures: RunningFigures.Questions {
+    public var figures: MetricsPage.Questions {
         state.withLock { state in
             var figures = state.figures
             figures.open = state.open.count
@@ -204,7 +204,7 @@ public final class OperatorQuestions: Sendable {
     }
 
     /// - Parameter silence: the reason why there is no answer, if this is the last request of an open question.
-    private func leave(_ entry: Entry, because silence: RunningFigures.Questions.Silence) {
+    private func leave(_ entry: Entry, because silence: MetricsPage.Questions.Silence) {
         state.withLock { state in
             guard var held = state.open[entry.question] else { return }
             held.requests[entry.request] = nil

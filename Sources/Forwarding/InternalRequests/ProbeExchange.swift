@@ -154,7 +154,7 @@ extension ProbeExchange {
             }
         }
 
-        var counter: Counter {
+        var counter: Metrics.Counter {
             switch self {
             case .accepted: .probesAccepted
             case .refused: .probesRefused

@@ -65,7 +65,7 @@ final class ClientRequests: Sendable {
     private let report: Report
 
     /// A report: the counter of the requests that were refused for the same reason, the time, and the sentence.
-    typealias Report = @Sendable (Counter, LoopInstant, () -> String) -> Void
+    typealias Report = @Sendable (Metrics.Counter, LoopInstant, () -> String) -> Void
 
     /// The limit of clients whose rate is remembered. The client that has been away longest is forgotten first, so it has its
     /// burst again.
@@ -143,7 +143,7 @@ extension ClientRequests {
         case rate(Configuration.RequestRate, wait: Milliseconds)
         case concurrent(limit: Int)
 
-        var counter: Counter {
+        var counter: Metrics.Counter {
             switch self {
             case .rate: .requestsRefusedByRate
             case .concurrent: .requestsRefusedAtOnce

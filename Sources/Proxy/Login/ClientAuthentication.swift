@@ -119,7 +119,7 @@ final class ClientAuthentication: Sendable {
     ///
     /// - Parameter user: the name that the client gave, which may be anything; nil if the login has none.
     func refuse(
-        _ refusal: Refusal, of user: String?, by method: ClientLoginMethod, _ downstream: Downstream
+        _ refusal: Refusal, of user: String?, by method: Metrics.LoginMethod, _ downstream: Downstream
     ) -> Refusal {
         downstream.metrics.add(.refused, by: method)
         let name = user.map { JournalText.printable($0, longest: Self.longestName) }
@@ -137,7 +137,7 @@ final class ClientAuthentication: Sendable {
 
     /// Records the user, and remembers the answer for the connection's next request.
     private func accept(
-        _ user: String, by method: ClientLoginMethod, version: Int, in exchange: Exchange, of downstream: Downstream,
+        _ user: String, by method: Metrics.LoginMethod, version: Int, in exchange: Exchange, of downstream: Downstream,
         with login: inout ClientLogin
     ) {
         downstream.metrics.add(.accepted, by: method)

@@ -34,7 +34,7 @@ final class ClientCount: Sendable {
         /// The limit of its address is reached.
         case address
 
-        var counter: Counter {
+        var counter: Metrics.Counter {
             switch self {
             case .foreignAddress: .clientsRefusedByList
             case .clients: .clientsRefusedAtLimit
@@ -168,7 +168,7 @@ extension ClientCount {
             var count = 0
         }
 
-        private let tallies = Mutex<[Counter: Tally]>([:])
+        private let tallies = Mutex<[Metrics.Counter: Tally]>([:])
         private let report: @Sendable (String) -> Void
 
         /// The time between two lines.
@@ -183,7 +183,7 @@ extension ClientCount {
         }
 
         /// - Parameter reason: the counter of the clients or requests that were refused for the same reason.
-        func note(_ reason: Counter, at now: LoopInstant, _ sentence: () -> String) {
+        func note(_ reason: Metrics.Counter, at now: LoopInstant, _ sentence: () -> String) {
             let count: Int? = tallies.withLock { tallies in
                 var tally = tallies[reason] ?? Tally()
                 defer { tallies[reason] = tally }

@@ -96,9 +96,9 @@ extension ManualTopic {
     }
 
     private static func item(_ family: MetricFamily) -> String {
-        let (manual, name) = (family.manual, family.rawValue)
-        let labels = manual.labels.isEmpty ? "" : ", by \(manual.labels.joined(separator: ", "))"
-        return "= \(name)\n\(manual.kind)\(labels): \(manual.help)"
+        let (traits, name) = (family.traits, family.rawValue)
+        let labels = traits.labels.isEmpty ? "" : ", by \(traits.labels.joined(separator: ", "))"
+        return "= \(name)\n\(traits.kind)\(labels): \(traits.help)"
     }
 
     static let fail2ban = ManualTopic(

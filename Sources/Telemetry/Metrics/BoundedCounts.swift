@@ -33,34 +33,3 @@ struct BoundedCounts<Key: Hashable & Sendable>: Sendable {
         }
     }
 }
-
-/// Answers by the rule that decided, the name of the credential and the scheme.
-struct AnswerCounts: Sendable {
-    struct Labels: Hashable, Sendable {
-        /// Nil: a client certificate.
-        let scheme: AnsweredScheme?
-        let credential: String
-        /// Empty: none.
-        let rule: String
-    }
-
-    private(set) var counts = BoundedCounts<Labels>(limit: 100)
-    /// The answer that was counted last, and its index: mostly it is the next one as well.
-    private var latest: AnswerRecord?
-    private var latestIndex = 0
-
-    mutating func add(_ answer: AnswerRecord) {
-        if answer !== latest {
-            // A client may bring as many names as it likes in its URLs.
-            let credential = answer.credential ?? ""
-            latestIndex = counts.index(
-                of: Labels(
-                    scheme: answer.scheme, credential: credential.hasPrefix("url:") ? "url" : credential,
-                    rule: answer.rule?.label ?? ""))
-            latest = answer
-        }
-        counts.add(at: latestIndex)
-    }
-
-    mutating func add(_ labels: Labels) { counts.add(labels) }
-}

@@ -15,7 +15,7 @@ public final class Metrics: Sendable {
     /// Counts by method, then by cause; those of `other` are for all methods that cannot be answered.
     private let unanswered = Counts(AuthenticationMethod.allCases.count * UnansweredCause.allCases.count)
     /// Counts by result, then by method.
-    private let logins = Counts(LoginResult.allCases.count * ClientLoginMethod.allCases.count)
+    private let logins = Counts(LoginResult.allCases.count * LoginMethod.allCases.count)
     private let idle = Atomic(0)
     private let requests = DurationHistogram()
     private let queue = DurationHistogram()
@@ -84,7 +84,7 @@ public final class Metrics: Sendable {
     }
 
     /// Counts a client's login that was checked.
-    public func add(_ result: LoginResult, by method: ClientLoginMethod) {
+    public func add(_ result: LoginResult, by method: LoginMethod) {
         logins.add(1, at: Self.index(of: result, method))
     }
 
@@ -122,7 +122,7 @@ public final class Metrics: Sendable {
         answered[method.traits.number]
     }
 
-    func loginCount(_ result: LoginResult, by method: ClientLoginMethod) -> Int {
+    func loginCount(_ result: LoginResult, by method: LoginMethod) -> Int {
         logins[Self.index(of: result, method)]
     }
 
@@ -183,9 +183,54 @@ public final class Metrics: Sendable {
             + (UnansweredCause.allCases.firstIndex(of: cause) ?? 0)
     }
 
-    private static func index(of result: LoginResult, _ method: ClientLoginMethod) -> Int {
-        (result == .accepted ? 0 : ClientLoginMethod.allCases.count)
-            + (ClientLoginMethod.allCases.firstIndex(of: method) ?? 0)
+    private static func index(of result: LoginResult, _ method: LoginMethod) -> Int {
+        (result == .accepted ? 0 : LoginMethod.allCases.count)
+            + (LoginMethod.allCases.firstIndex(of: method) ?? 0)
+    }
+
+    /// The result of the check of a client's login.
+    public enum LoginResult: String, CaseIterable, Sendable {
+        case accepted
+        case refused
+    }
+
+    /// The method of a client's login to this proxy.
+    public enum LoginMethod: String, CaseIterable, Sendable {
+        case basic
+        case digest
+        case negotiate
+        case bearer
+    }
+
+    /// Answers by the rule that decided, the name of the credential and the scheme.
+    struct AnswerCounts: Sendable {
+        struct Labels: Hashable, Sendable {
+            /// Nil: a client certificate.
+            let scheme: AnsweredScheme?
+            let credential: String
+            /// Empty: none.
+            let rule: String
+        }
+
+        private(set) var counts = BoundedCounts<Labels>(limit: 100)
+        /// The answer that was counted last, and its index: mostly it is the next one as well.
+        private var latest: AnswerRecord?
+        private var latestIndex = 0
+
+        mutating func add(_ answer: AnswerRecord) {
+            if answer !== latest {
+                // A client may bring as many names as it likes in its URLs.
+                let credential = answer.credential ?? ""
+                latestIndex = counts.index(
+                    of: Labels(
+                        scheme: answer.scheme, credential: credential.hasPrefix("url:") ? "url" : credential,
+                        rule: answer.rule?.label ?? ""))
+                latest = answer
+            }
+            counts.add(at: latestIndex)
+        }
+
+        mutating func add(_ labels: Labels) { counts.add(labels) }
     }
 
     /// A row of counters, as long as an enum has cases.
@@ -220,20 +265,6 @@ public final class Metrics: Sendable {
     }
 }
 
-/// The result of the check of a client's login.
-public enum LoginResult: String, CaseIterable, Sendable {
-    case accepted
-    case refused
-}
-
-/// The method of a client's login to this proxy.
-public enum ClientLoginMethod: String, CaseIterable, Sendable {
-    case basic
-    case digest
-    case negotiate
-    case bearer
-}
-
 /// The general reason why a challenge was not answered, by its name in metrics.
 public enum UnansweredCause: String, CaseIterable, Sendable {
     /// No rule covers the server.
@@ -253,71 +284,4 @@ public enum UnansweredCause: String, CaseIterable, Sendable {
     case failed
     /// The challenge is not supported.
     case unsupported
-}
-
-/// The counted events, beside errors and durations.
-public enum Counter: Int, CaseIterable, Sendable {
-    /// Exchanges by the class of the status sent; `responsesNone` if the client left before a status was sent.
-    case responsesNone
-    case responses1xx
-    case responses2xx
-    case responses3xx
-    case responses4xx
-    case responses5xx
-    /// Signed requests, by scheme.
-    case signedByAWS
-    case signedByOAuth1
-    case signedMessages
-    case credentialsRefused
-    case credentialsParked
-    /// The proxy's own requests to check a credential, by the server's verdict.
-    case probesAccepted
-    case probesRefused
-    case probesUndecided
-    case upstreamOpened
-    case upstreamReused
-    /// Successful TLS handshakes with origins, by whether a session was resumed.
-    case upstreamHandshakesFull
-    case upstreamHandshakesResumed
-    /// HTTP/2 connections with origins, and their streams.
-    case upstreamHTTP2Connections
-    case upstreamHTTP2Streams
-    case clientHandshakesFull
-    case clientHandshakesResumed
-    case clientHandshakesFailed
-    case tunnelsOpened
-    case tunnelsClosed
-    /// Intercepted tunnels; they are not included in the opened ones.
-    case tunnelsIntercepted
-    /// HTTP/2 connections of clients, their streams, and the streams that were reset.
-    case http2Connections
-    case http2Streams
-    case http2ResetsReceived
-    case http2ResetsSent
-    /// HTTP/2 connections that were ended because the client exceeded a limit of frames.
-    case http2Floods
-    case clientsAccepted
-    case clientsClosed
-    /// Clients that were not served: because of `clients { allow … }`, or because of one of the limits.
-    case clientsRefusedByList
-    case clientsRefusedAtLimit
-    case clientsRefusedAtAddressLimit
-    /// Requests that were refused because of the limits for one client.
-    case requestsRefusedByRate
-    case requestsRefusedAtOnce
-    /// Requests whose client brought a credential that a rule refuses.
-    case clientCredentialsRefused
-    /// Requests with a placeholder where it is not replaced.
-    case placeholdersMisplaced
-    /// Idle clients that were disconnected to make room for others.
-    case clientsDisplaced
-    case bytesIn
-    case bytesOut
-    /// Requests that were about to be sent to another server than intended.
-    case requestsMisdirected
-    /// Lines of the access log that were dropped.
-    case logLinesDropped
-    /// Spans of traces that the collector accepted, and those that were dropped.
-    case spansSent
-    case spansDropped
 }

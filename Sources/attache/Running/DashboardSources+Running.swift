@@ -19,7 +19,7 @@ extension DashboardSources {
 extension LoadFigures {
     fileprivate init(of server: ProxyServer) {
         self.init()
-        let sum = { (counters: [Counter]) in
+        let sum = { (counters: [Metrics.Counter]) in
             server.metrics.reduce(0) { sum, metrics in counters.reduce(sum) { $0 + metrics.value(of: $1) } }
         }
         failed = sum([.responses5xx, .responsesNone])

@@ -3,6 +3,7 @@ import Bytes
 import Credentials
 import Glibc
 import IO
+import Model
 import Synchronization
 import Telemetry
 
@@ -32,12 +33,13 @@ extension Reload {
             state.withLock { ($0.loaded, $0.rejection) }
         }
 
-        var figures: RunningFigures.Reloads {
-            state.withLock { state in
-                RunningFigures.Reloads(
-                    lastSuccess: state.loaded, hasFailed: state.rejection != nil, loaded: state.successes,
-                    rejected: state.failures)
+        func setFigures(on page: inout MetricsPage) {
+            let (loaded, isRejected, successes, failures) = state.withLock {
+                ($0.loaded, $0.rejection != nil, $0.successes, $0.failures)
             }
+            page.set(.rulesLoadedTimestampSeconds, loaded.seconds)
+            page.set(.rulesReloadFailed, isRejected ? 1 : 0)
+            page.set(.rulesReloads, [("loaded", successes), ("rejected", failures)])
         }
 
         func request(by actor: AuditEvent.Actor, retrying retries: Bool) -> Int {

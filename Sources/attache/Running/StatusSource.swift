@@ -1,5 +1,6 @@
 import Admin
 import Authentication
+import Bytes
 import Challenges
 import Credentials
 import Glibc
@@ -127,24 +128,29 @@ final class StatusSource: Sendable {
         return sentences.isEmpty ? nil : sentences.joined(separator: "; and ")
     }
 
-    func metrics(_ shared: SharedState, as format: MetricsFormat) -> String {
-        var figures = RunningFigures()
-        figures.version = version
-        figures.process = .current
-        figures.loopLag = server.loops.map { $0.lag.durations }
-        figures.replayDisk = shared.replayDisk
+    func metrics(_ shared: SharedState, as format: MetricsPage.Format) -> String {
+        var page = MetricsPage(server.metrics)
+        page.set(version: version)
+        page.set(ProcessFigures.current)
+        page.set(loopLag: server.loops.map { $0.lag.durations })
+        page.set(shared.replayDisk)
         let credentials = credentials()
-        figures.parkedCredentials = credentials.heldCount
-        figures.credentialStates = Account.State.allCases.map { state in
-            (state.rawValue, credentials.states.first { $0.state == state }?.count ?? 0)
+        page.set(.parkedCredentials, credentials.heldCount)
+        page.set(
+            .credentials,
+            Account.State.allCases.map { state in
+                (state.rawValue, credentials.states.first { $0.state == state }?.count ?? 0)
+            })
+        page.set(shared.challenges.questions.figures)
+        if let followed = store.lastFollowed {
+            page.set(.storeUp, store.problem == nil ? 1 : 0)
+            page.set(.storeFollowedTimestampSeconds, number: Double(followed.milliseconds) / 1000)
         }
-        figures.questions = shared.challenges.questions.figures
-        figures.store = store.lastFollowed.map { .init(isUp: store.problem == nil, followed: $0) }
-        figures.reloads = reloads.figures
-        figures.expiries = ends
-        figures.parents = parents
-        figures.reportLinesDropped = Console.linesDropped
-        figures.helperRuns = HelperRuns.Result.allCases.map { ($0.rawValue, HelperRuns.all.count(of: $0)) }
-        return MetricsPage.render(server.metrics, figures, as: format)
+        reloads.setFigures(on: &page)
+        page.set(ends)
+        page.set(parents)
+        page.set(.reportLinesDropped, Console.linesDropped)
+        page.set(.helperRuns, HelperRuns.Result.allCases.map { ($0.rawValue, HelperRuns.all.count(of: $0)) })
+        return page.text(as: format)
     }
 }

@@ -192,13 +192,14 @@ final class Stage {
     }
 
     func requireMetric(_ line: String) throws {
-        var figures = RunningFigures()
-        figures.questions = worker.upstreams.shared.challenges.questions.figures
-        figures.parents = shared.parents.states(
-            of: policy.exchanges.rules.configuration.parents.flatMap { group in
-                group.servers.map { ParentName(group.name, of: $0) }
-            }, foundBy: [])
-        let lines = MetricsPage.render([worker.metrics], figures, as: .prometheus).split(separator: "\n")
+        var page = MetricsPage([worker.metrics])
+        page.set(worker.upstreams.shared.challenges.questions.figures)
+        page.set(
+            shared.parents.states(
+                of: policy.exchanges.rules.configuration.parents.flatMap { group in
+                    group.servers.map { ParentName(group.name, of: $0) }
+                }, foundBy: []))
+        let lines = page.text(as: .prometheus).split(separator: "\n")
         if lines.contains(where: { $0 == line }) { return }
         let series = line.prefix { $0 != " " }
         let found = lines.first { $0.hasPrefix("\(series) ") } ?? "no such metric"

@@ -32,7 +32,7 @@ struct ChallengeLoopTests {
             let version = try request.context.policy.credentials.credential(named: "a").version
             return [
                 first ?? "none", verdict, second ?? "none", "\(trials)", end,
-                "\(request.state.spaces.accounts.hasAccepted(version, at: server))", "\(request.record.attempts)",
+                "\(request.state.spaces.accounts.hasAccepted(version, at: server))", "\(request.record.facts.attempts)",
             ]
         }
         #expect(lines == ["none", "again", "Basic dTpw", "1", "pass", "true", "1"])

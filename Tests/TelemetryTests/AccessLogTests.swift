@@ -37,19 +37,19 @@ struct AccessLogTests {
     static func answered() throws -> ExchangeRecord {
         let record = try record()
         target(record, "GET", .http, "ci.example.com", 8080, "/job?name=a&x=%20")
-        record.user = "alice"
-        record.status = 200
-        record.bytesIn = 3
-        record.bytesOut = 1024
-        record.duration = 12_345_678
-        record.connecting = 1_900_000
-        record.wait = 7_000_000
-        record.upstream = .opened
-        record.route = "*.example.com"
-        record.answer = AnswerRecord(
+        record.facts.user = "alice"
+        record.facts.status = 200
+        record.facts.bytesIn = 3
+        record.facts.bytesOut = 1024
+        record.facts.duration = 12_345_678
+        record.facts.connecting = 1_900_000
+        record.facts.wait = 7_000_000
+        record.facts.upstream = .opened
+        record.facts.route = "*.example.com"
+        record.facts.answer = AnswerRecord(
             scheme: .method(.digest), credential: "ci",
             rule: RuleReference(name: "build server", file: "proxy.conf", line: 31))
-        record.attempts = 1
+        record.facts.attempts = 1
         return record
     }
 
@@ -65,9 +65,9 @@ struct AccessLogTests {
 
     @Test func `json says how the origin was trusted, and by which certificate it knows the proxy`() throws {
         let record = try Self.record()
-        record.upstream = .opened
-        record.isResumed = true
-        record.security = SecurityRecord(
+        record.facts.upstream = .opened
+        record.facts.isResumed = true
+        record.facts.security = SecurityRecord(
             version: "1.3", trustFindings: "self-signed expired",
             trustRule: RuleReference(name: "lab", file: "proxy.conf", line: 7), isException: true, identity: "device")
         let line = Self.line(record, .json)
@@ -84,15 +84,15 @@ struct AccessLogTests {
     /// The fields that `attache help json` lists are written, and no others.
     @Test func `a json line has the fields of the manual`() throws {
         let record = try Self.answered()
-        record.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
-        record.parentAnswer = record.answer
-        record.challenge = ChallengeRecord(schemes: "basic", realm: "r")
-        (record.tunnel, record.socks, record.version) = (.https, .five, .http2)
-        (record.isResumed, record.isRedirected, record.asksParentByHTTP2) = (true, true, true)
-        record.security = SecurityRecord(
+        record.facts.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
+        record.facts.parentAnswer = record.facts.answer
+        record.facts.challenge = ChallengeRecord(schemes: "basic", realm: "r")
+        (record.facts.tunnel, record.facts.socks, record.facts.version) = (.https, .five, .http2)
+        (record.facts.isResumed, record.facts.isRedirected, record.facts.asksParentByHTTP2) = (true, true, true)
+        record.facts.security = SecurityRecord(
             version: "1.3", trustFindings: "expired", trustRule: record.rule, isException: true, identity: "device",
             speaksHTTP2: true)
-        (record.error, record.details) = (.connectionRefused, "d")
+        (record.facts.error, record.facts.details) = (.connectionRefused, "d")
         record.setLocalClient(uid: 1000)
         Self.target(record, "GET", .http, "a.test", 80, "/")
         let object = try JSONSerialization.jsonObject(with: Data(Self.line(record, .json).utf8)) as? [String: Any]
@@ -113,7 +113,7 @@ struct AccessLogTests {
     ])
     func `of a tunnel that was looked into it says what was found`(tunnel: ExchangeRecord.Tunnel, word: String) throws {
         let record = try Self.record()
-        record.tunnel = tunnel
+        record.facts.tunnel = tunnel
         #expect(Self.line(record, .json).contains(#","tunnel":"\#(word)""#))
         record.reset()
         #expect(!Self.line(record, .json).contains("tunnel"))
@@ -121,8 +121,8 @@ struct AccessLogTests {
 
     @Test func `an unknown member is left out`() throws {
         let record = try Self.record(client: "::ffff:192.0.2.7")
-        record.error = .dnsTimeout
-        record.details = "no answer for ci.example.com within 5 s"
+        record.facts.error = .dnsTimeout
+        record.facts.details = "no answer for ci.example.com within 5 s"
         #expect(
             Self.line(record, .json) == """
                 {"time":"2026-11-21T03:36:00.042Z","client":"192.0.2.7","bytes_in":0,"bytes_out":0,"ms":0,\
@@ -225,10 +225,10 @@ struct AccessLogTests {
 
     @Test func `a hostile user or method stays one field`() throws {
         let record = try Self.record()
-        record.user = "bob [x] \"\n"
+        record.facts.user = "bob [x] \"\n"
         Self.target(record, "G\" 200 1\n", .authority, "a.test", 443, "")
-        record.version = .http10
-        record.status = 400
+        record.facts.version = .http10
+        record.facts.status = 400
         #expect(
             Self.line(record, .common) == """
                 127.0.0.1 - bob\\x20[x]\\x20\\"\\n [21/Nov/2026:03:36:00 +0000] \
@@ -251,9 +251,9 @@ struct AccessLogTests {
     func `a reset keeps the client and nothing else`(path: String) throws {
         let record = try Self.answered()
         Self.target(record, "PUT", .https, "a.test", 1, path)
-        record.error = .connectionRefused
-        record.details = "d"
-        record.version = .http10
+        record.facts.error = .connectionRefused
+        record.facts.details = "d"
+        record.facts.version = .http10
         record.reset()
         let fresh = try Self.record()
         for format in Self.formats { #expect(Self.line(record, format) == Self.line(fresh, format)) }
@@ -261,7 +261,7 @@ struct AccessLogTests {
         #expect(Self.line(record, .json).contains(#""client":"127.0.0.1","method":"GET","target":"http://b.test/2","#))
     }
 
-    /// A property that this test does not set, or that `reset` does not forget, makes it fail.
+    /// A property outside of `facts` that this test does not set, or that `reset` does not forget, makes it fail.
     @Test func `a reset forgets every property but the client`() throws {
         let values = { (record: ExchangeRecord) in
             Dictionary(
@@ -272,22 +272,7 @@ struct AccessLogTests {
         record.addReferer("r".utf8Span.span)
         record.addAgent("a".utf8Span.span)
         record.setType("t".utf8Span.span)
-        record.version = .http10
-        record.headBytesOut = 1
-        record.server = IPAddress(v4: 1)
-        record.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
-        record.parentAnswer = record.answer
-        record.challenge = ChallengeRecord(schemes: "basic", realm: "r")
-        (record.tunnel, record.socks) = (.https, .fourA)
-        record.security = SecurityRecord(version: "1.3")
-        (record.isResumed, record.isRedirected, record.asksParentByHTTP2) = (true, true, true)
-        record.trace = RequestTrace(
-            continuing: nil, samples: true, isCollected: true,
-            on: try EventLoop(index: 0, clock: ManualClock(start: 0)))
-        record.answering = 1
-        record.proxyStatus = "Attache; error=proxy_internal_error"
         record.note(ChallengeDecision(method: "basic", realm: "r", rule: nil, disposition: "default"))
-        record.noteDeparture()
         let kept = ["parts", "text", "client", "clientRange", "uid"]
         for (name, value) in values(record) where !kept.contains(name) { #expect(value != fresh[name], "\(name)") }
         record.reset()

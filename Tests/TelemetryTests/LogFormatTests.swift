@@ -13,8 +13,8 @@ struct LogFormatTests {
     private static func record(_ path: String = "/", _ method: String = "GET") throws -> ExchangeRecord {
         let record = try AccessLogTests.record()
         AccessLogTests.target(record, method, .http, "a.test", 8080, path)
-        record.status = 200
-        record.bytesOut = 5
+        record.facts.status = 200
+        record.facts.bytesOut = 5
         return record
     }
 
@@ -52,14 +52,14 @@ struct LogFormatTests {
     ])
     func `the user is the third field`(name: String, field: String) throws {
         let record = try Self.record()
-        record.user = name
+        record.facts.user = name
         #expect(Self.line(record, .common).hasPrefix("127.0.0.1 - \(field) [21/Nov/2026:"))
         #expect(ApacheLine(Self.line(record, .common))?.user == Array(name.utf8))
     }
 
     @Test func `the time is that of the request, as with Apache`() throws {
         let record = try Self.record()
-        record.duration = 61_000_000_000
+        record.facts.duration = 61_000_000_000
         #expect(Self.line(record, .common).contains(" [21/Nov/2026:03:34:59 +0000] "))
     }
 
@@ -90,17 +90,17 @@ struct LogFormatTests {
 
     @Test func `squid is what squid writes`() throws {
         let record = try Self.record("/plain?a=b")
-        record.duration = 12_000_000
-        record.headBytesOut = 239
-        record.upstream = .opened
-        record.server = Self.loopback
+        record.facts.duration = 12_000_000
+        record.facts.headBytesOut = 239
+        record.facts.upstream = .opened
+        record.facts.server = Self.loopback
         record.setType("text/html; charset=utf-8".utf8Span.span)
         #expect(
             Self.line(record, .squid)
                 == "1795232160.042     12 127.0.0.1 TCP_MISS/200 244 GET http://a.test:8080/plain?a=b - "
                 + "HIER_DIRECT/127.0.0.1 text/html\n")
-        record.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
-        record.duration = 1_234_567_000_000
+        record.facts.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
+        record.facts.duration = 1_234_567_000_000
         #expect(Self.line(record, .squid).hasPrefix("1795232160.042 1234567 127.0.0.1 TCP_MISS/200 244 GET "))
         #expect(Self.line(record, .squid).hasSuffix(" - FIRSTUP_PARENT/127.0.0.1 text/html\n"))
     }
@@ -112,8 +112,8 @@ struct LogFormatTests {
     func `what the proxy answers itself comes from nowhere`(refused: Int?, result: String) throws {
         let record = try Self.record()
         if let refused {
-            record.status = refused
-            record.error = refused == 502 ? .dnsError : refused == 400 ? .httpRequestError : .httpRequestDenied
+            record.facts.status = refused
+            record.facts.error = refused == 502 ? .dnsError : refused == 400 ? .httpRequestError : .httpRequestDenied
         }
         #expect(Self.line(record, .squid).contains(" 127.0.0.1 \(result) 5 GET "))
         #expect(Self.line(record, .squid).hasSuffix(" - HIER_NONE/- -\n"))
@@ -122,28 +122,28 @@ struct LogFormatTests {
     @Test func `a tunnel, a client that leaves, and a request that cannot be read have squid's words`() throws {
         let tunnel = try AccessLogTests.record()
         AccessLogTests.target(tunnel, "CONNECT", .authority, "a.test", 443, "")
-        tunnel.status = 200
-        tunnel.headBytesOut = 39
-        tunnel.bytesOut = 102
-        tunnel.upstream = .opened
-        tunnel.server = Self.loopback
+        tunnel.facts.status = 200
+        tunnel.facts.headBytesOut = 39
+        tunnel.facts.bytesOut = 102
+        tunnel.facts.upstream = .opened
+        tunnel.facts.server = Self.loopback
         #expect(
             Self.line(tunnel, .squid)
                 == "1795232160.042      0 127.0.0.1 TCP_TUNNEL/200 141 CONNECT a.test:443 - HIER_DIRECT/127.0.0.1 -\n")
-        tunnel.status = 502
+        tunnel.facts.status = 502
         #expect(Self.line(tunnel, .squid).contains(" NONE_NONE/502 "))
         let left = try Self.record()
-        left.status = 0
-        left.bytesOut = 0
-        left.upstream = .reused
+        left.facts.status = 0
+        left.facts.bytesOut = 0
+        left.facts.upstream = .reused
         left.noteDeparture()
         #expect(
             Self.line(left, .squid)
                 == "1795232160.042      0 127.0.0.1 TCP_MISS_ABORTED/000 0 GET http://a.test:8080/ - HIER_DIRECT/a.test -\n"
         )
         let bad = try AccessLogTests.record()
-        bad.status = 400
-        bad.error = .httpRequestError
+        bad.facts.status = 400
+        bad.facts.error = .httpRequestError
         #expect(
             Self.line(bad, .squid)
                 == "1795232160.042      0 127.0.0.1 NONE_NONE/400 0 NONE error:invalid-request - HIER_NONE/- -\n")
@@ -155,7 +155,7 @@ struct LogFormatTests {
     ])
     func `a hostile value stays in its field of squid's`(path: String, shown: String) throws {
         let record = try Self.record(path)
-        record.user = "bob [x] \"y\u{9b}%"
+        record.facts.user = "bob [x] \"y\u{9b}%"
         record.setType("te\u{1b}xt/h\"é more".utf8Span.span)
         let line = Self.line(record, .squid)
         let fields = line.dropLast().split(separator: " ").map(String.init)
@@ -174,11 +174,11 @@ struct LogFormatTests {
                 + "rule \"build server\"\n")
         let failed = try AccessLogTests.record(client: "192.0.2.7")
         AccessLogTests.target(failed, "GET", .https, "a.test", 443, "/" + String(repeating: "x", count: 5000))
-        failed.status = 502
-        failed.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
-        failed.parentAnswer = AnswerRecord(scheme: .method(.negotiate))
-        failed.error = .dnsError
-        failed.details = "no such host"
+        failed.facts.status = 502
+        failed.facts.parent = ParentFigures(ParentName("corp", kind: "http", at: "p.test:3128"))
+        failed.facts.parentAnswer = AnswerRecord(scheme: .method(.negotiate))
+        failed.facts.error = .dnsError
+        failed.facts.details = "no such host"
         #expect(
             Self.line(failed, .console(hasColours: false))
                 == "03:36:00Z 502 GET https://a.test/\(String(repeating: "x", count: 255))… 0 ms from 192.0.2.7 "
@@ -189,7 +189,7 @@ struct LogFormatTests {
     @Test(arguments: [(200, 32), (304, 36), (407, 33), (502, 31)])
     func `the status has the colour of its class`(status: Int, colour: Int) throws {
         let record = try Self.record()
-        record.status = status
+        record.facts.status = status
         #expect(
             Self.line(record, .console(hasColours: true))
                 == "\u{1b}[2m03:36:00Z\u{1b}[0m \u{1b}[\(colour)m\(status)\u{1b}[0m GET http://a.test:8080/ 0 ms\n")
@@ -200,12 +200,12 @@ struct LogFormatTests {
         let shown = #"a\u{d}\u{a}\u{1b}[2J\u{9b}0m\u{202e}\u{2067}é\u{7f}"#
         let record = try AccessLogTests.record()
         AccessLogTests.target(record, hostile, .http, hostile, 80, hostile)
-        record.user = hostile
-        record.answer = AnswerRecord(
+        record.facts.user = hostile
+        record.facts.answer = AnswerRecord(
             scheme: .method(.basic), credential: hostile,
             rule: RuleReference(name: hostile + "\"", file: "proxy.conf", line: 1))
-        record.error = .dnsError
-        record.details = hostile
+        record.facts.error = .dnsError
+        record.facts.details = hostile
         #expect(
             Self.line(record, .console(hasColours: false))
                 == "03:36:00Z --- \(shown) http://\(shown)\(shown) 0 ms user \(shown) basic \(shown) "

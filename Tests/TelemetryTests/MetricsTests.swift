@@ -7,9 +7,9 @@ import TestSupport
 import Testing
 
 struct MetricsTests {
-    static func exchange(_ change: (ExchangeRecord) -> Void) -> ExchangeRecord {
+    static func exchange(_ change: (inout ExchangeRecord.Facts) -> Void) -> ExchangeRecord {
         let record = ExchangeRecord(keeping: [])
-        change(record)
+        change(&record.facts)
         return record
     }
 

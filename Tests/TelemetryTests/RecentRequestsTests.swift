@@ -13,7 +13,7 @@ struct RecentRequestsTests {
         let record = ExchangeRecord(keeping: [.requestLine, .challenges])
         record.setClient(try #require(IPAddress("192.0.2.7")))
         AccessLogTests.target(record, "GET", .http, "ci.example.com", 8080, path)
-        record.status = status
+        record.facts.status = status
         return record
     }
 
@@ -69,11 +69,11 @@ struct RecentRequestsTests {
         #expect(recent.wants(plain))
         recent.isWatched = false
         #expect(try recent.wants(Self.record(status: 404)) && recent.wants(Self.record(status: 0)))
-        plain.challenge = ChallengeRecord(schemes: "basic", realm: nil)
+        plain.facts.challenge = ChallengeRecord(schemes: "basic", realm: nil)
         #expect(recent.wants(plain))
         plain.reset()
-        plain.status = 200
-        plain.error = .connectionTerminated
+        plain.facts.status = 200
+        plain.facts.error = .connectionTerminated
         #expect(recent.wants(plain))
         // Where there is no dashboard, nothing is kept.
         let other = ExchangeRecord(keeping: .requestLine)
@@ -84,8 +84,8 @@ struct RecentRequestsTests {
     @Test func `a request has what the log has, and what only the page shows`() throws {
         let record = try Self.record(status: 401)
         record.hideParameter("key".utf8Span.span)
-        record.answering = 5_000_000
-        record.proxyStatus = "Attache; details=\"a\""
+        record.facts.answering = 5_000_000
+        record.facts.proxyStatus = "Attache; details=\"a\""
         record.note(
             ChallengeDecision(
                 method: "digest", realm: "r", rule: RuleReference(name: "ci", file: "proxy.conf", line: 5),

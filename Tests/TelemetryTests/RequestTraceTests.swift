@@ -34,7 +34,7 @@ struct RequestTraceTests {
             loop.occupyThread { _ = loop.runUntilIdle(within: 0) }
         }
         play(trace, record, pass, loop)
-        record.duration = loop.now.nanoseconds(since: start)
+        record.facts.duration = loop.now.nanoseconds(since: start)
         let (content, spans) = (ByteBuffer(capacity: 1024), ByteBuffer(capacity: 0))
         let (count, dropped) = SpanEncoder.append(trace, of: record, to: spans)
         SpanEncoder.begin(service: "a \"b\"", version: "1.2.3", in: content)
@@ -75,13 +75,14 @@ struct RequestTraceTests {
                     disposition: "use"))
             pass(10)
             trace.endLeg(status: 401)
-            record.answer = AnswerRecord(scheme: .method(.basic), rule: RuleReference(name: "lab", file: "p", line: 2))
-            record.attempts = 1
+            record.facts.answer = AnswerRecord(
+                scheme: .method(.basic), rule: RuleReference(name: "lab", file: "p", line: 2))
+            record.facts.attempts = 1
             let second = trace.beginLeg("GET", for: record)
             #expect(first.trace == second.trace && first.span != second.span && second.isSampled)
             pass(5)
             trace.note(.accepted)
-            record.status = 200
+            record.facts.status = 200
         }
         #expect(spans.map { $0["name"] as? String } == ["GET", "dns", "GET", "GET"])
         #expect(spans.map { $0["kind"] as? Int } == [2, 1, 3, 3])
@@ -108,14 +109,16 @@ struct RequestTraceTests {
     }
 
     @Test func `a trace that begins here has no parent`() throws {
-        let spans = try Self.spans(parent: nil) { _, record, _, _ in record.status = 204 }
+        let spans = try Self.spans(parent: nil) { _, record, _, _ in record.facts.status = 204 }
         #expect(spans.first?["parentSpanId"] == nil && spans.first?["flags"] as? Int == 0x101)
     }
 
     @Test func `a request that failed says why`() throws {
         let spans = try Self.spans { trace, record, _, loop in
             trace.note(.connect, of: "h", from: loop.now, error: "h port 80 refused the connection")
-            (record.status, record.error, record.details) = (502, .connectionRefused, "h port 80 \"refused\"")
+            (record.facts.status, record.facts.error, record.facts.details) = (
+                502, .connectionRefused, "h port 80 \"refused\""
+            )
         }
         let status = spans.map { $0["status"] as? [String: Any] }
         #expect(status.map { $0?["code"] as? Int } == [2, 2])
@@ -130,13 +133,13 @@ struct RequestTraceTests {
         ("/p?a=b?c=d", "http://h/p?a=REDACTED"), ("", "http://h"),
     ])
     func `of a query the collector gets the names`(path: String, url: String) throws {
-        let spans = try Self.spans(path: path) { _, record, _, _ in record.status = 200 }
+        let spans = try Self.spans(path: path) { _, record, _, _ in record.facts.status = 200 }
         #expect(Self.attributes(spans[0])["url.full"] == url)
     }
 
     @Test func `a URL's user stays here`() throws {
         let spans = try Self.spans(form: .https, host: "user:password@[2001:db8::1]", port: 8443) { _, record, _, _ in
-            record.status = 200
+            record.facts.status = 200
         }
         #expect(Self.attributes(spans[0])["url.full"] == "https://[2001:db8::1]:8443/p")
         #expect(Self.attributes(spans[0])["server.address"] == "2001:db8::1")
@@ -149,7 +152,7 @@ struct RequestTraceTests {
         ) { trace, record, _, _ in
             _ = trace.beginLeg("GET", for: record)
             trace.note(ChallengeDecision(method: "basic", realm: realm, rule: nil, disposition: "default"))
-            record.status = 401
+            record.facts.status = 401
         }
         #expect(Self.attributes(spans[1])["attache.challenge.realm"]?.unicodeScalars.count == 1025)
         #expect((Self.attributes(spans[0])["url.full"]?.utf8.count ?? 0) < 40_000)
@@ -158,7 +161,7 @@ struct RequestTraceTests {
     @Test func `a request that is sent without end has no endless trace`() throws {
         let spans = try Self.spans { trace, record, _, _ in
             for _ in 0..<1000 { _ = trace.beginLeg("GET", for: record) }
-            record.status = 200
+            record.facts.status = 200
         }
         #expect(spans.count == 65)
     }
@@ -168,7 +171,7 @@ struct RequestTraceTests {
             #expect(!trace.isRecorded)
             trace.note(.connect, of: "h", from: loop.now)
             #expect(trace.beginLeg("GET", for: record).span != trace.beginLeg("GET", for: record).span)
-            record.status = 200
+            record.facts.status = 200
         }
         #expect(spans.count == 1)
     }

@@ -126,7 +126,7 @@ extension WeakMechanisms {
 extension ExchangeRecord {
     /// Records an answer to the challenger.
     func note(_ answer: AnswerRecord, to challenger: Challenger) {
-        if challenger.isProxy { parentAnswer = answer } else { self.answer = answer }
+        if challenger.isProxy { facts.parentAnswer = answer } else { facts.answer = answer }
     }
 
     /// Records an answer, with the rule that was recorded last.
@@ -150,10 +150,12 @@ extension ExchangeRecord {
             to: challenger)
     }
 
-    private func answer(to challenger: Challenger) -> AnswerRecord? { challenger.isProxy ? parentAnswer : answer }
+    private func answer(to challenger: Challenger) -> AnswerRecord? {
+        challenger.isProxy ? facts.parentAnswer : facts.answer
+    }
 
     /// Counts an answer that was sent.
-    func countAnswer(to challenger: Challenger) { if !challenger.isProxy { attempts += 1 } }
+    func countAnswer(to challenger: Challenger) { if !challenger.isProxy { facts.attempts += 1 } }
 }
 
 extension AnswerRecord {

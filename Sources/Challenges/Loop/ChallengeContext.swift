@@ -145,7 +145,7 @@ extension ChallengeContext {
         if challenge.previousFailureCount == 0 || ruled.isEnd { record.note(ruled.rule.rule, about: challenger) }
         record.note(ChallengeDecision(ruled.decision, about: challenge, by: ruled.rule))
         if let error = ruled.trouble {
-            record.details = "\(error)"
+            record.facts.details = "\(error)"
             // What a program has done is reported once, when it ends.
             if !error.isOfProgram { state.report("\(error)") }
         }
@@ -164,7 +164,7 @@ extension ChallengeContext {
         if let latest = challenger.latestNote, latest.covers(answer, by: ruling, of: policy.rules, after: failures),
             latest.note.add(at: now)
         {
-            request.record.challenge = latest.note.challenge
+            request.record.facts.challenge = latest.note.challenge
             return
         }
         var entry = JournalEntry(JournalEntry.Key(answer.space, scheme: challenge.scheme), .answered, at: now)
@@ -182,7 +182,7 @@ extension ChallengeContext {
         state.journal.put([entry], counting: note)
         challenger.latestNote = AnsweredEntry.Latest(
             note, of: answer, by: ruling, of: policy.rules, after: failures)
-        request.record.challenge = note.challenge
+        request.record.facts.challenge = note.challenge
     }
 }
 

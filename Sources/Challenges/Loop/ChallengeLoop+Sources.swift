@@ -56,10 +56,10 @@ extension ChallengeLoop {
             ?? .explained(
                 "\(context.challenger.title) asks for a token, but \(error)", isTransient: error.isTransient)
         if case .refused(let credential, let details, let pause) = error {
-            context.request.record.details = details
+            context.request.record.facts.details = details
             return task.withheld(credential, for: pause)
         }
-        if case .failed(_, let details, _) = error { context.request.record.details = details }
+        if case .failed(_, let details, _) = error { context.request.record.facts.details = details }
         if sentence != nil { return task.decided(Decision(.rejectProtectionSpace, reason: reason)) }
         return task.decided(Decision(.cancelAuthenticationChallenge, reason: reason))
     }

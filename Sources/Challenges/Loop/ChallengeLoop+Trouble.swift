@@ -28,7 +28,7 @@ extension ChallengeLoop {
         mutating func count(in record: ExchangeRecord) -> RepeatedChallenge? {
             guard case .unmade(let error) = self, let refusal = error.refusal else { return nil }
             self = .counted(error)
-            record.details = "\(error)"
+            record.facts.details = "\(error)"
             return refusal
         }
 
@@ -39,7 +39,7 @@ extension ChallengeLoop {
             let (refusal, error) = performer.refusal(by: challenges)
             if let error {
                 self = .counted(error)
-                record.details = "\(error)"
+                record.facts.details = "\(error)"
             } else if case .refused? = refusal {
                 noteVerdict()
             }
@@ -102,7 +102,7 @@ extension ChallengeLoop {
                 return .cancel(ChallengeFailure(unanswered: sentence, isTransient: isTransient))
             }
             let note = note(on: reason)
-            if isLoginPage, let note { record.details = note }
+            if isLoginPage, let note { record.facts.details = note }
             return .pass(note: note)
         }
     }

@@ -83,7 +83,7 @@ public final class ChallengeLoop {
     /// Does the awaited work.
     public func performWork() async {
         guard let work else { return }
-        let (trace, start) = (context.request.record.trace, context.loop.now)
+        let (trace, start) = (context.request.record.facts.trace, context.loop.now)
         let outcome = await work.perform(for: performer, failures: task.failureCount, in: context)
         trace?.note(work.span, from: start, error: outcome.failure)
         self.outcome = outcome
@@ -507,7 +507,7 @@ public final class ChallengeLoop {
             return nil
         case .refused: return task.challenged(round.response, offers: round.offers, refusal: .refused)
         case .noSession(let sentence):
-            request.record.details = sentence
+            request.record.facts.details = sentence
             trouble = .explained("\(challenger.title) asks for a login, but \(sentence)")
             return .cancel(reason: sentence)
         }

@@ -54,34 +54,34 @@ extension ForwardingContext {
                 return false
             }
         } catch {
-            exchange.record.connecting = downstream.loop.now.nanoseconds(since: started)
+            exchange.record.facts.connecting = downstream.loop.now.nanoseconds(since: started)
             exchange.upstream.reset()
             throw .refused(error)
         }
-        exchange.record.connecting = downstream.loop.now.nanoseconds(since: started)
-        exchange.record.upstream = .opened
+        exchange.record.facts.connecting = downstream.loop.now.nanoseconds(since: started)
+        exchange.record.facts.upstream = .opened
         return true
     }
 
-    private var dialer: Dialer { downstream.dialer(for: policy, in: exchange.record.trace) }
+    private var dialer: Dialer { downstream.dialer(for: policy, in: exchange.record.facts.trace) }
 
     /// - Parameter offeringHTTP2: whether the server that gets the request may choose HTTP/2. The caller then shares the
     ///   connection.
     /// - Throws: the refusal for the client; the record then has the problems that were found.
     public func openConnection(offeringHTTP2: Bool = false) async throws(Refusal) -> OriginConnection {
         let started = downstream.loop.now
-        defer { exchange.record.connecting = downstream.loop.now.nanoseconds(since: started) }
+        defer { exchange.record.facts.connecting = downstream.loop.now.nanoseconds(since: started) }
         if origin.scheme == .ftp, exchange.way.relay == nil || destination.route.upgrade != nil {
             let connection = try await GatewayConnector(
                 downstream: downstream, policy: policy, client: downstream.identity(in: exchange),
-                destination: destination, parent: exchange.way.parent, trace: exchange.record.trace
+                destination: destination, parent: exchange.way.parent, trace: exchange.record.facts.trace
             ).connect()
-            exchange.record.upstream = .opened
+            exchange.record.facts.upstream = .opened
             return connection
         }
         let connection = try await openAsked(offeringHTTP2)
-        exchange.record.upstream = .opened
-        exchange.record.isResumed = connection.security?.isResumed ?? false
+        exchange.record.facts.upstream = .opened
+        exchange.record.facts.isResumed = connection.security?.isResumed ?? false
         return connection
     }
 
@@ -112,7 +112,7 @@ extension ForwardingContext {
         let started = downstream.loop.now
         do throws(OperatorQuestion.Unanswered) {
             let answer = try await delegate.ask(question, at: downstream.loop.wallTime)
-            exchange.record.trace?.note("question", from: started)
+            exchange.record.facts.trace?.note("question", from: started)
             switch (answer.act, question.space.authenticationMethod) {
             case (.trust, .serverTrust): return
             case (.use, .clientCertificate), (.reject, .clientCertificate):
@@ -121,7 +121,7 @@ extension ForwardingContext {
             }
         } catch {
             reason = error.reason
-            exchange.record.trace?.note("question", from: started, error: reason)
+            exchange.record.facts.trace?.note("question", from: started, error: reason)
         }
         var refusal = refusal
         refusal.sentence += ": \(reason)"
@@ -179,7 +179,7 @@ extension ForwardingContext {
             downstream: downstream, policy: policy, client: downstream.identity(in: exchange), own: exchange.own,
             origin: origin, terms: terms)
         handshake.identities = exchange.credentials.identities
-        handshake.trace = exchange.record.trace
+        handshake.trace = exchange.record.facts.trace
         let servers = [origin] + (exchange.way.parent.map { [$0.origin] } ?? [])
         let isApart = servers.contains { exchange.credentials.identities?.isApart($0) ?? false }
         handshake.offersHTTP2 = offersHTTP2 && !isApart
@@ -240,7 +240,7 @@ extension ForwardingContext {
         try await connect(isNew: isNew) { (offersHTTP2: Bool) async throws(Refusal) in
             try await openConnection(offeringHTTP2: offersHTTP2)
         }
-        if exchange.record.upstream == .none { exchange.record.upstream = .reused }
+        if exchange.record.facts.upstream == .none { exchange.record.facts.upstream = .reused }
     }
 
     /// Connects to the parent that is to open a tunnel.
@@ -282,13 +282,13 @@ extension ForwardingContext {
 extension ParentConnector {
     /// Opens a tunnel to the origin of a destination.
     public func openTunnel(to destination: Destination, resuming: Bool) async throws(Refusal) -> Tunnel {
-        exchange.record.parent = parent.figures
-        exchange.record.asksParentByHTTP2 = false
+        exchange.record.facts.parent = parent.figures
+        exchange.record.facts.asksParentByHTTP2 = false
         guard parent.speaksHTTP else {
             return try await SOCKSOpening(connector: self, origin: destination.origin).open()
         }
         let tunnel = try await TunnelRequest(connector: self, destination: destination).open(resuming: resuming)
-        exchange.record.asksParentByHTTP2 = tunnel.connection.parentSecurity?.speaksHTTP2 ?? false
+        exchange.record.facts.asksParentByHTTP2 = tunnel.connection.parentSecurity?.speaksHTTP2 ?? false
         return tunnel
     }
 }

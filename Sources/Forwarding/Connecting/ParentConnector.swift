@@ -32,7 +32,7 @@ public struct ParentConnector {
         under terms: ConnectionTerms, resuming: Bool, offeringHTTP2: Bool = false
     ) async throws(Refusal) -> OriginConnection {
         do throws(Refusal) {
-            let stream = try await downstream.dialer(for: exchange.policy, in: exchange.record.trace)
+            let stream = try await downstream.dialer(for: exchange.policy, in: exchange.record.facts.trace)
                 .connect(host: parent.origin.hostText, port: parent.origin.port)
             parent.figures.opened(stream.channel)
             stream.wakeup = downstream.wakeup
@@ -45,7 +45,7 @@ public struct ParentConnector {
                 origin: parent.origin, terms: terms)
             let identities = exchange.credentials.beginIdentities()
             handshake.identities = identities
-            handshake.trace = exchange.record.trace
+            handshake.trace = exchange.record.facts.trace
             let isApart = identities.isApart(parent.origin)
             handshake.offersHTTP2 = offeringHTTP2 && !isApart
             let security = try await handshake.secure(stream, resuming: resuming)

@@ -38,13 +38,13 @@ struct SOCKSOpening {
             } catch {
                 connection.stream.close()
                 guard let refusal = await refusal(for: error, of: &login) else {
-                    exchange.record.trace?.note("socks", from: started, error: Self.refusedLogin)
+                    exchange.record.facts.trace?.note("socks", from: started, error: Self.refusedLogin)
                     continue
                 }
-                exchange.record.trace?.note("socks", from: started, error: refusal.sentence)
+                exchange.record.facts.trace?.note("socks", from: started, error: refusal.sentence)
                 throw refusal
             }
-            exchange.record.trace?.note("socks", from: started)
+            exchange.record.facts.trace?.note("socks", from: started)
             await login.accepted()
             return ParentConnector.Tunnel(connection: connection, early: inbound.isEmpty ? nil : inbound)
         }
@@ -195,8 +195,8 @@ extension SOCKSOpening {
         mutating func accepted() async {
             guard isSent, let challenges else {
                 // The server asked for no password.
-                if let answer = exchange.record.parentAnswer {
-                    exchange.record.parentAnswer = AnswerRecord(
+                if let answer = exchange.record.facts.parentAnswer {
+                    exchange.record.facts.parentAnswer = AnswerRecord(
                         scheme: nil, credential: nil, dated: [], rule: answer.rule)
                 }
                 return

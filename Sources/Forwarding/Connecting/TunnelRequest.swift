@@ -20,10 +20,10 @@ struct TunnelRequest {
     func open(resuming: Bool) async throws(Refusal) -> ParentConnector.Tunnel {
         let run = Forwarding(openingTunnelFor: connector.exchange, by: parent, on: downstream.loop)
         let (upstream, record) = (run.exchange.upstream, run.exchange.record)
-        let wait = record.wait
+        let wait = record.facts.wait
         defer {
             // The record's field is about the origin's response.
-            record.wait = wait
+            record.facts.wait = wait
             run.dissolve(into: downstream.loop.buffers)
         }
         try write(to: run.exchange)
@@ -35,7 +35,7 @@ struct TunnelRequest {
         }
         noteIdentity(of: upstream)
         let status = upstream.head.status
-        record.trace?.endLeg(status: Int(status.rawValue))
+        record.facts.trace?.endLeg(status: Int(status.rawValue))
         // The parent itself answers a CONNECT: a `401` is the parent's own.
         if status == .unauthorized {
             let wants = upstream.challenges(in: ChallengeFields.proxy)

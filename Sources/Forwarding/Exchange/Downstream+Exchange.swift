@@ -36,7 +36,7 @@ extension Downstream {
 
     /// The client of this exchange, as rules see it.
     public func identity(in exchange: Exchange) -> ClientIdentity {
-        ClientIdentity(address: address, user: exchange.record.user)
+        ClientIdentity(address: address, user: exchange.record.facts.user)
     }
 
     /// The answer to the challenger's previous request, if it also fits this one.

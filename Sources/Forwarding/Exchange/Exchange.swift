@@ -150,8 +150,8 @@ public final class Exchange {
     /// Records the response's head, which is in `outbound` in the form that the client gets, if a log needs it.
     func recordResponse() {
         guard record.parts.contains(.response) else { return }
-        record.headBytesOut = outbound.count
-        record.server = upstream.peerAddress
+        record.facts.headBytesOut = outbound.count
+        record.facts.server = upstream.peerAddress
         upstream.withHeadBytes { bytes in
             if let type = upstream.head.fields.first(.contentType) { record.setType(bytes.extracting(type.value)) }
         }

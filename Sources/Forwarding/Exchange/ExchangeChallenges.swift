@@ -123,7 +123,7 @@ final class ExchangeChallenges {
                 self = .ignored
                 let isAnswered = known.authorize(method: method, target: target, into: value)
                 self = .known(known)
-                if isAnswered { record?.attempts += 1 }
+                if isAnswered { record?.facts.attempts += 1 }
                 return isAnswered
             case .met(let loop):
                 return loop.authorize(method: method, target: target, bodyDigest: bodyDigest, into: value)

@@ -187,8 +187,8 @@ final class RequestSigning {
             writer.field("Signature", fields.signature)
         }
         // The answer to a challenge says more.
-        if exchange.record.answer?.scheme == nil { exchange.record.answer = answer }
-        exchange.record.attempts += 1
+        if exchange.record.facts.answer?.scheme == nil { exchange.record.facts.answer = answer }
+        exchange.record.facts.attempts += 1
     }
 
     private func messageFields(

@@ -190,19 +190,20 @@ public struct ChallengeProbe: Sendable {
         let entries = shared.challenges.journal.entries.filter { $0.key.space.isProxy }
         guard let latest = entries.max(by: { $0.last < $1.last }) else { return nil }
         return Response(
-            status: Int(status.rawValue), isOfParent: true, lines: latest.lines, attempts: exchange.record.attempts)
+            status: Int(status.rawValue), isOfParent: true, lines: latest.lines,
+            attempts: exchange.record.facts.attempts)
     }
 
     private static func response(_ exchange: Exchange, isOfParent: Bool) -> Response {
         let upstream = exchange.upstream
         var response = Response(
             status: Int(upstream.head.status.rawValue), isOfParent: isOfParent,
-            lines: upstream.values(in: isOfParent ? .proxy : .origin), attempts: exchange.record.attempts)
-        response.credential = exchange.record.answer?.credential
+            lines: upstream.values(in: isOfParent ? .proxy : .origin), attempts: exchange.record.facts.attempts)
+        response.credential = exchange.record.facts.answer?.credential
         response.wantsCertificate = upstream.peerSecurity?.hasAskedForIdentity ?? false
         response.location = upstream.values(of: .location).first
         response.contentType = upstream.values(of: .contentType).first
-        response.details = exchange.record.details
+        response.details = exchange.record.facts.details
         return response
     }
 

@@ -35,7 +35,7 @@ struct LoginExchange {
         self.destination = destination
         self.form = form
         run = Forwarding(policy: exchange.policy, on: downstream.loop)
-        own.record.user = exchange.record.user
+        own.record.facts.user = exchange.record.facts.user
     }
 
     /// Ends the login's requests.

@@ -399,7 +399,7 @@ public final class Forwarding {
 
     /// Sends the request again, on another connection or stream.
     private func repeatRequest(_ context: ForwardingContext, status: Int? = nil, because reason: String) {
-        context.exchange.record.trace?.endLeg(status: status, error: reason)
+        context.exchange.record.facts.trace?.endLeg(status: status, error: reason)
         context.exchange.upstream.reset()
         stage = .prepared
     }

@@ -17,7 +17,7 @@ extension ForwardingContext {
         guard isConcerned, let (name, rule) = signer else { return nil }
         let credential: Credential
         do throws(CredentialError) { credential = try policy.credentials.credential(named: name) } catch {
-            exchange.record.details = "\(error)"
+            exchange.record.facts.details = "\(error)"
             // The server then says what it wants.
             if error.isOfProgram {
                 exchange.credentials.unsigned = "\(error)"

@@ -93,7 +93,7 @@ public struct ForwardingContext {
         if way.parent == nil, exchange.way.parent == nil { return false }
         exchange.credentials.challenges?.parent = .ignored
         exchange.way = way
-        exchange.record.parent = way.parent?.figures
+        exchange.record.facts.parent = way.parent?.figures
         return true
     }
 
@@ -110,7 +110,7 @@ public struct ForwardingContext {
         if takeLogin(version, atParent: parentVersion) { return true }
         if version != nil || parentVersion != nil { return false }
         guard origin.mayShare && takeStream(of: origin) || takeIdle() else { return false }
-        exchange.record.upstream = .reused
+        exchange.record.facts.upstream = .reused
         return true
     }
 
@@ -132,7 +132,7 @@ public struct ForwardingContext {
             terms: terms)
         guard let connection = downstream.takeLogin(wanted) else { return false }
         attach(connection, isReused: true)
-        exchange.record.upstream = .reused
+        exchange.record.facts.upstream = .reused
         return true
     }
 
@@ -152,11 +152,11 @@ public struct ForwardingContext {
 
     /// Records that the origin is asked by HTTP/2, if no TLS says so.
     func noteClearHTTP2() {
-        if !origin.isSecure, exchange.way.relay == nil { exchange.record.security = .clearHTTP2 }
+        if !origin.isSecure, exchange.way.relay == nil { exchange.record.facts.security = .clearHTTP2 }
     }
 
     private func note(_ connection: OriginConnection) {
-        if let security = connection.security { exchange.record.security = security.record }
+        if let security = connection.security { exchange.record.facts.security = security.record }
     }
 
     /// Whether a parent may have stopped reading. Squid says that it keeps the connection of a `407`, but never reads
@@ -274,7 +274,7 @@ public struct ForwardingContext {
 
     /// The refusal of a request whose rule names a credential that cannot be used.
     private func unusable(_ credential: String, _ reason: String) -> Refusal {
-        exchange.record.details = reason
+        exchange.record.facts.details = reason
         downstream.shared.report(reason)
         return Refusal(
             .badGateway, .httpRequestDenied,
@@ -423,7 +423,7 @@ public struct ForwardingContext {
 
     /// A challenge has come that is answered.
     func noteChallenge() {
-        exchange.record.trace?.endLeg(status: Int(exchange.upstream.head.status.rawValue))
+        exchange.record.facts.trace?.endLeg(status: Int(exchange.upstream.head.status.rawValue))
         if exchange.times.challenge == nil { exchange.times.challenge = downstream.loop.now }
     }
 
@@ -432,7 +432,7 @@ public struct ForwardingContext {
         guard let start = exchange.times.challenge else { return }
         exchange.times.challenge = nil
         let end = downstream.loop.now
-        exchange.record.answering = end.nanoseconds(since: start)
+        exchange.record.facts.answering = end.nanoseconds(since: start)
         downstream.metrics.note(.challenge, from: start, to: end)
     }
 
@@ -549,11 +549,11 @@ public struct ForwardingContext {
         if origin.isSecure, let security = upstream.security {
             if upstream.isStream { upstream.head.note(.http2) }
             if security.hasIdentityNews { noteIdentity(on: security) }
-            exchange.record.security = security.record
-            if upstream.isNotable { exchange.record.asksParentByHTTP2 = upstream.asksParentByHTTP2 }
+            exchange.record.facts.security = security.record
+            if upstream.isNotable { exchange.record.facts.asksParentByHTTP2 = upstream.asksParentByHTTP2 }
         } else if upstream.isNotable {
             if upstream.isStream { upstream.head.note(.http2) }
-            exchange.record.asksParentByHTTP2 = upstream.asksParentByHTTP2
+            exchange.record.facts.asksParentByHTTP2 = upstream.asksParentByHTTP2
             if let security = upstream.peerSecurity { noteIdentity(on: security) }
         }
     }
@@ -563,7 +563,7 @@ public struct ForwardingContext {
         let sentence = downstream.noteIdentity(
             on: security, isGood: upstream.head.status.rawValue < 400,
             onPage: upstream.certificatePage(by: policy.limits.response)?.words, at: exchange.target)
-        exchange.record.details = exchange.record.details ?? sentence
+        exchange.record.facts.details = exchange.record.facts.details ?? sentence
     }
 }
 

@@ -110,7 +110,7 @@ final class ReframedBody {
     }
 
     private func append(_ data: Span<UInt8>) {
-        exchange.record.bytesOut += data.count
+        exchange.record.facts.bytesOut += data.count
         reader?.add(data)
         if isChunked {
             ChunkedEncoder.append(data, to: exchange.outbound)

@@ -256,7 +256,7 @@ struct RequestSending: ~Copyable {
                 guard try context.exchange.receiveHead() else { return .awaitsEvent }
                 guard context.exchange.upstream.head.status.isInterim else {
                     stage = .answered
-                    context.exchange.record.wait = context.downstream.loop.now.nanoseconds(since: sentAt)
+                    context.exchange.record.facts.wait = context.downstream.loop.now.nanoseconds(since: sentAt)
                     if expectation.hasWaitedInVain {
                         context.origin.ignoredExpectation(at: context.downstream.loop.now)
                     }

@@ -169,7 +169,7 @@ public struct ResponseRelay: ~Copyable {
 
     private mutating func writeHead(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
         let upstream = context.exchange.upstream
-        context.exchange.record.status = Int(upstream.head.status.rawValue)
+        context.exchange.record.facts.status = Int(upstream.head.status.rawValue)
         context.noteSecurity()
         if upstream.head.status == .switchingProtocols {
             guard context.exchange.request.upgrade == .webSocket, upstream.stream != nil else {
@@ -185,7 +185,9 @@ public struct ResponseRelay: ~Copyable {
         }
         let coding = decodedCoding(context)
         var rewrite = ResponseRewrite()
-        if let note, context.exchange.judgedStatus == .unauthorized { context.exchange.record.details = note.text }
+        if let note, context.exchange.judgedStatus == .unauthorized {
+            context.exchange.record.facts.details = note.text
+        }
         let clientFraming = framing(context, decodes: coding != nil)
         rewrite.body = clientFraming
         // Reframed bodies lose their trailers, and decoded ones are not the bytes that the entity tag names.
@@ -240,7 +242,9 @@ public struct ResponseRelay: ~Copyable {
             if let answer = context.exchange.credentials.loginAnswer { writer.field(answer.name, answer.value) }
             if let note {
                 let status = ProxyStatus(proxy: Via.name, details: note.text).value
-                if context.exchange.record.parts.contains(.challenges) { context.exchange.record.proxyStatus = status }
+                if context.exchange.record.parts.contains(.challenges) {
+                    context.exchange.record.facts.proxyStatus = status
+                }
                 writer.field("Proxy-Status", status)
             }
             writer.end()
@@ -331,7 +335,7 @@ public struct ResponseRelay: ~Copyable {
             // After the head was sent, closing is the only way to say that the body is invalid.
             throw .cutShort(error.proxyError, "\(error)")
         }
-        context.exchange.record.bytesOut += out.count - before
+        context.exchange.record.facts.bytesOut += out.count - before
     }
 
     /// - Returns: nil if more of the body is there, or its end.
@@ -379,7 +383,7 @@ public struct ResponseRelay: ~Copyable {
         defer {
             // The bytes that came with the head were counted when they were taken.
             let left = min(relay.unwritten, uncounted)
-            context.exchange.record.bytesOut += uncounted - left
+            context.exchange.record.facts.bytesOut += uncounted - left
             splicing?.uncounted = left
         }
         do throws(RelayError) {

@@ -97,9 +97,9 @@ struct UnansweredEntry {
 
     private func record(_ finding: UnansweredResponse.Finding) {
         let record = exchange.record
-        record.challenge = ChallengeRecord(
+        record.facts.challenge = ChallengeRecord(
             schemes: finding.schemes.map(\.name).joined(separator: " "), realm: finding.entry.key.space.realm)
-        record.details = record.details ?? finding.entry.reason
+        record.facts.details = record.facts.details ?? finding.entry.reason
         let (metrics, cause) = (downstream.metrics, finding.entry.cause)
         if finding.schemes.isEmpty { metrics.addUnanswered(nil, because: cause) }
         for scheme in finding.schemes { metrics.addUnanswered(scheme.known, because: cause) }
@@ -121,7 +121,7 @@ extension ForwardingContext {
             return unanswered.take(of: destination.challenger, loop, note, .passed)
         case .proxyAuthenticationRequired:
             let note = note ?? Self.foreignChallenge
-            exchange.record.details = exchange.record.details ?? note
+            exchange.record.facts.details = exchange.record.facts.details ?? note
             return UnansweredEntry.PassedNote(note)
         // A failing initializer has allocated the object all the same.
         default:
@@ -145,7 +145,8 @@ extension ForwardingContext {
 
     /// Records a challenge for which the client gets a refusal.
     func noted(_ refusal: Refusal) -> Refusal {
-        exchange.record.trace?.endLeg(status: Int(exchange.upstream.head.status.rawValue), error: refusal.sentence)
+        exchange.record.facts.trace?.endLeg(
+            status: Int(exchange.upstream.head.status.rawValue), error: refusal.sentence)
         // A refusal that explains what to do only says that there is no rule.
         let note = refusal.explanation == nil ? refusal.sentence : nil
         let challenges = exchange.credentials.challenges

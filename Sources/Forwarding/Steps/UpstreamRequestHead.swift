@@ -46,7 +46,7 @@ struct UpstreamRequestHead {
         if let signing = exchange.credentials.signing {
             signing.append(to: writer, of: exchange, at: SystemClock.wallTime)
         }
-        if let trace = exchange.record.trace { Self.begin(trace, of: exchange, with: writer) }
+        if let trace = exchange.record.facts.trace { Self.begin(trace, of: exchange, with: writer) }
         writer.end()
     }
 
@@ -151,7 +151,7 @@ struct UpstreamRequestHead {
             method: method, target: target.readable, bodyDigest: bodyDigest, into: value, countedBy: nil)
         {
             writer.field("Proxy-Authorization", value.readable)
-            exchange.record.trace?.answersParent(by: exchange.record.parentScheme)
+            exchange.record.facts.trace?.answersParent(by: exchange.record.parentScheme)
         }
         value.clear()
         return isLoggingIn

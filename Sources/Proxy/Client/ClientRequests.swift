@@ -78,7 +78,7 @@ final class ClientRequests: Sendable {
     /// - Throws: the refusal if one of the limits is reached.
     func enter(_ exchange: Exchange, of downstream: Downstream) throws(ExchangeFailure) -> Place? {
         let (limits, now) = (exchange.policy.limits, downstream.loop.now)
-        let client = Client(user: exchange.record.user, at: downstream.address)
+        let client = Client(user: exchange.record.facts.user, at: downstream.address)
         let shortage = enter(client, limits.requestsPerClient, limits.concurrentRequestsPerClient, at: now)
         guard let shortage else {
             return limits.concurrentRequestsPerClient == nil ? nil : Place(of: client, in: self)

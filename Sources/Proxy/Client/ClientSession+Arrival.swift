@@ -79,7 +79,7 @@ extension ClientSession {
     private func refuseLoop(to target: SocketAddress) {
         let run = lend()
         run.exchange.times.start = downstream.loop.now
-        run.exchange.record.isRedirected = true
+        run.exchange.record.facts.isRedirected = true
         conclude(
             run,
             after: .handshakeFailed(
@@ -125,7 +125,7 @@ extension ClientSession {
     /// Carries out the CONNECT that the connection stands for.
     private func openTunnel(to target: SocketAddress) {
         let run = lend()
-        run.exchange.record.isRedirected = true
+        run.exchange.record.facts.isRedirected = true
         run.exchange.inbound.append("CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\r\n")
         takeRequest(run)
     }
@@ -163,12 +163,12 @@ extension ClientSession {
             serve(lend(), from: .login(greeting, user: user, password: password))
         case .asks(let target):
             let run = run(with: greeting, asking: target)
-            run.exchange.record.socks = target.version
+            run.exchange.record.facts.socks = target.version
             takeRequest(run)
         case .refused(let sentence):
             let run = lend()
             run.exchange.times.start = downstream.loop.now
-            run.exchange.record.socks = greeting.version
+            run.exchange.record.facts.socks = greeting.version
             conclude(run, after: .handshakeFailed(.httpRequestError, sentence))
         }
     }

@@ -97,7 +97,7 @@ extension ClientSession {
         switch phase {
         case .exchanging(let run), .served(let run):
             let exchange = run.exchange
-            guard exchange.record.status == 0 else { return }
+            guard exchange.record.facts.status == 0 else { return }
             downstream.presence.leave(awaitingVerdict: exchange.policy.timeouts.connect / 2, on: downstream.loop)
         default: return
         }
@@ -105,7 +105,7 @@ extension ClientSession {
 
     /// Whether the request has ended at the deadline of its call, and the client can be told.
     func isLate(_ exchange: Exchange) -> Bool {
-        callAlarm?.hasRung == true && exchange.record.status == 0 && !stream.isClosed && !stream.channel.isBroken
+        callAlarm?.hasRung == true && exchange.record.facts.status == 0 && !stream.isClosed && !stream.channel.isBroken
     }
 
     /// Lets the other streams of the connection use what the client has proved.
@@ -117,8 +117,8 @@ extension ClientSession {
     /// Has the client ask again by HTTP/1.1, on a connection that is its request's alone.
     func refuseStream(of run: Forwarding) {
         let exchange = run.exchange
-        exchange.record.error = .httpRequestDenied
-        exchange.record.details =
+        exchange.record.facts.error = .httpRequestDenied
+        exchange.record.facts.details =
             "the client logs in on its connection (NTLM, Negotiate), which streams of HTTP/2 share: it must ask by HTTP/1.1"
         exchange.upstream.reset()
         (stream.channel as? ClientStream)?.refuse(with: .http11Required)

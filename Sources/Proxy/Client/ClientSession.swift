@@ -226,7 +226,7 @@ final class ClientSession: Channel.Observer, Wakeup.Companion {
         let run = host.lend()
         if policy.exchanges !== run.exchange.policy { policy = host.policy }
         peer.note(in: run.exchange.record)
-        if downstream.isMultiplexed { run.exchange.record.version = .http2 }
+        if downstream.isMultiplexed { run.exchange.record.facts.version = .http2 }
         return run
     }
 
@@ -247,11 +247,11 @@ final class ClientSession: Channel.Observer, Wakeup.Companion {
     /// - Parameter lingers: whether the client may still be sending if the connection is not kept.
     func finish(_ run: Forwarding, goesOn: Bool, lingers: Bool = false) {
         let exchange = run.exchange
-        exchange.record.duration = downstream.loop.now.nanoseconds(since: exchange.times.start)
+        exchange.record.facts.duration = downstream.loop.now.nanoseconds(since: exchange.times.start)
         let record = exchange.record
-        record.bytesIn = exchange.body.count
+        record.facts.bytesIn = exchange.body.count
         // A client that left before its request was complete made none.
-        if record.status > 0 || record.error != nil || !exchange.headBytes.isEmpty { host.close(record) }
+        if record.facts.status > 0 || record.facts.error != nil || !exchange.headBytes.isEmpty { host.close(record) }
         if record.hasWeakMechanisms { downstream.noteWeakMechanisms(of: exchange, after: &datedNote) }
         downstream.forgetLogins()
         place = nil
@@ -389,7 +389,7 @@ final class ClientSession: Channel.Observer, Wakeup.Companion {
     private func admit(_ exchange: Exchange) throws(ExchangeFailure) {
         if downstream.isMultiplexed { noteStream(exchange) }
         exchange.body.begin(exchange.request.framing, limits: exchange.policy.limits.request)
-        if let user = login.user { exchange.record.user = user }
+        if let user = login.user { exchange.record.facts.user = user }
         downstream.record(exchange)
         // When the client connected, other rules may have been in force.
         guard exchange.policy.rules.clients.permits(downstream.address) else {
@@ -411,7 +411,7 @@ final class ClientSession: Channel.Observer, Wakeup.Companion {
         let purpose = try downstream.purpose(of: exchange)
         if case .answerOptions = purpose { return .answerOptions }
         let destination = try downstream.destination(of: exchange)
-        if let rule = destination.route.rule { exchange.record.route = rule.name }
+        if let rule = destination.route.rule { exchange.record.facts.route = rule.name }
         if destination.isTraced { downstream.trace(exchange, to: destination, for: policy.collector) }
         try downstream.permit(exchange, to: destination)
         if case .tunnel = purpose { return .tunnel(destination) }
@@ -475,8 +475,8 @@ final class ClientSession: Channel.Observer, Wakeup.Companion {
         if case .cutShort = failure { downstream.leaves(by: .reset, in: exchange) }
         switch failure {
         case .handshakeFailed(let error, let sentence):
-            exchange.record.error = error
-            exchange.record.details = sentence
+            exchange.record.facts.error = error
+            exchange.record.facts.details = sentence
             finish(run, goesOn: false, lingers: true)
         case .clientLost,
             _ where downstream.presence.hasLeft:
@@ -489,8 +489,8 @@ final class ClientSession: Channel.Observer, Wakeup.Companion {
             stream.abort()
             finish(run, goesOn: false)
         case .cutShort(let error, let sentence):
-            exchange.record.error = error
-            exchange.record.details = sentence
+            exchange.record.facts.error = error
+            exchange.record.facts.details = sentence
             if let reset = passedReset(of: exchange) { refuse(by: reset) }
             stream.abort()
             finish(run, goesOn: false)

@@ -27,31 +27,31 @@ struct ProxyResponse {
     /// Writes to `outbound` why the request was not carried out: status, `Proxy-Status`, and a sentence. Records it.
     /// - Returns: whether the response lets the client's connection carry another request.
     func write(_ refusal: Refusal) -> Bool {
-        exchange.record.error = refusal.error
+        exchange.record.facts.error = refusal.error
         refusal.trust?.note(in: exchange.record)
         // An explanation for the operator, if any, is more detailed than the client's.
-        if exchange.record.details == nil { exchange.record.details = refusal.sentence }
-        exchange.record.status = Int(refusal.status.rawValue)
+        if exchange.record.facts.details == nil { exchange.record.facts.details = refusal.sentence }
+        exchange.record.facts.status = Int(refusal.status.rawValue)
         let buffer = exchange.outbound
         buffer.clear()
         // It expects the bytes of the server.
-        if exchange.record.isRedirected { return false }
-        if let version = exchange.record.socks {
+        if exchange.record.facts.isRedirected { return false }
+        if let version = exchange.record.facts.socks {
             buffer.append(refusal.socksReply.bytes(version))
             return false
         }
-        if exchange.record.parts.contains(.challenges) { exchange.record.proxyStatus = refusal.proxyStatus }
+        if exchange.record.parts.contains(.challenges) { exchange.record.facts.proxyStatus = refusal.proxyStatus }
         if isCall {
             refusal.writeToCall(into: buffer)
-            exchange.record.headBytesOut = buffer.count
+            exchange.record.facts.headBytesOut = buffer.count
             exchange.record.setType("application/grpc".utf8Span.span)
             return false
         }
         let keeps = refusal.keepsConnection && canKeep
         let hasBody = exchange.request.method != .head
         refusal.write(into: buffer, connection: connection(keeps), withBody: hasBody)
-        if hasBody { exchange.record.bytesOut = refusal.text.utf8.count }
-        exchange.record.headBytesOut = buffer.count - exchange.record.bytesOut
+        if hasBody { exchange.record.facts.bytesOut = refusal.text.utf8.count }
+        exchange.record.facts.headBytesOut = buffer.count - exchange.record.facts.bytesOut
         exchange.record.setType("text/plain".utf8Span.span)
         return keeps
     }
@@ -59,7 +59,7 @@ struct ProxyResponse {
     /// Writes to `outbound` the response to an OPTIONS request for the proxy itself.
     /// - Returns: whether the response lets the client's connection carry another request.
     func writeOptions() -> Bool {
-        exchange.record.status = Int(Status.ok.rawValue)
+        exchange.record.facts.status = Int(Status.ok.rawValue)
         let keeps = canKeep
         let buffer = exchange.outbound
         buffer.clear()
@@ -69,7 +69,7 @@ struct ProxyResponse {
         writer.field("Content-Length", decimal: 0)
         if let option = connection(keeps) { writer.field("Connection", option) }
         writer.end()
-        exchange.record.headBytesOut = buffer.count
+        exchange.record.facts.headBytesOut = buffer.count
         return keeps
     }
 

@@ -179,7 +179,7 @@ extension Downstream {
         let sentence =
             "\(owner) has a placeholder that is replaced only there, and this request has it \(misplaced.place)"
         metrics.add(to: .placeholdersMisplaced)
-        let user = exchange.record.user.map { JournalText.printable($0, longest: 64) }
+        let user = exchange.record.facts.user.map { JournalText.printable($0, longest: 64) }
         shared.audit.note(
             AuditEvent(
                 .placeholderMisplaced, by: .client(address: shownAddress, user: user),
@@ -261,7 +261,7 @@ extension Downstream {
     /// Notes all that the log and the metrics will know of the request.
     func record(_ exchange: Exchange) {
         let request = exchange.request
-        exchange.record.version = request.version
+        exchange.record.facts.version = request.version
         guard exchange.record.parts.contains(.requestLine) else { return }
         if let tunnel { return record(exchange, in: tunnel) }
         let head = exchange.headBytes
@@ -324,7 +324,7 @@ extension Downstream {
         // `tracestate` means nothing without `traceparent` (section 4.2).
         if parent == nil { fields.withhold("tracestate", in: head.readable) }
         guard parent != nil || destination.route.trace == .start else { return }
-        exchange.record.trace = RequestTrace(
+        exchange.record.facts.trace = RequestTrace(
             continuing: parent, samples: Int.random(in: 0..<100) < collector?.sample ?? 0,
             isCollected: collector != nil, on: loop)
     }

@@ -104,7 +104,7 @@ struct RequestService {
             switch try await interception.begin() {
             case .relayed(let tunnel): return .tunnels(tunnel)
             case .entered(let tunnel):
-                session.enter(tunnel, as: exchange.record.user)
+                session.enter(tunnel, as: exchange.record.facts.user)
                 session.speaksHTTP2 =
                     tunnel.hasPriorKnowledge || tunnel.scheme == .https && session.stream.tls?.speaksHTTP2 == true
                 return .ended(goesOn: true)

@@ -17,15 +17,15 @@ extension Downstream {
     /// - Parameter latest: the last record for this client. The same use is recorded once in ten seconds.
     func noteWeakMechanisms(of exchange: Exchange, after latest: inout WeakUseNote) {
         let record = exchange.record
-        let tls = record.security?.dated ?? []
+        let tls = record.facts.security?.dated ?? []
         guard let destination = exchange.destination else { return }
         let note = WeakUseNote(
-            origin: ObjectIdentifier(destination.origin), ways: tls.union(record.answer?.dated ?? []),
-            parentWays: record.parentAnswer?.dated ?? [],
+            origin: ObjectIdentifier(destination.origin), ways: tls.union(record.facts.answer?.dated ?? []),
+            parentWays: record.facts.parentAnswer?.dated ?? [],
             time: loop.now)
         guard !latest.covers(note) else { return }
         latest = note
-        let parties = (client: words(for: record.user), application: exchange.application)
+        let parties = (client: words(for: record.facts.user), application: exchange.application)
         func put(_ ways: WeakMechanisms, _ server: UpstreamServer?, _ credential: String?) {
             guard let authority = server?.authority else { return }
             for finding in ways.words {
@@ -39,9 +39,9 @@ extension Downstream {
             }
         }
         put(tls, destination.origin, nil)
-        if let answer = record.answer { put(answer.dated, destination.origin, answer.credential) }
-        let parent = destination.hops.compactMap(\.parent).first { $0.figures === record.parent }
-        if let answer = record.parentAnswer { put(answer.dated, parent?.origin, answer.credential) }
+        if let answer = record.facts.answer { put(answer.dated, destination.origin, answer.credential) }
+        let parent = destination.hops.compactMap(\.parent).first { $0.figures === record.facts.parent }
+        if let answer = record.facts.parentAnswer { put(answer.dated, parent?.origin, answer.credential) }
     }
 
     /// Records a client that was refused because it speaks no TLS above 1.1, if that is the error.

@@ -112,7 +112,7 @@ final class ClientAuthentication: Sendable {
     /// Records the user.
     private func note(_ user: String, _ exchange: Exchange, of downstream: Downstream) {
         downstream.isUsed(by: user)
-        exchange.record.user = user
+        exchange.record.facts.user = user
     }
 
     /// Counts and logs a login that was refused.
@@ -408,7 +408,7 @@ extension ClientAuthentication {
 
     /// The library's text goes only to the log, because the client is unknown.
     private func unable(_ error: ServiceKeytab.LoginFailure, _ exchange: Exchange) -> Refusal {
-        exchange.record.details = "\(error)"
+        exchange.record.facts.details = "\(error)"
         switch error.fault {
         case .refused: return challenge("the Kerberos ticket was refused; get another")
         case .clockSkew:

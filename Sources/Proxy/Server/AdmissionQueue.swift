@@ -167,9 +167,9 @@ final class AdmissionQueue {
         let refusal = reason.refusal(of: arrival.address, by: worker.policy.exchanges.rules)
         let record = ExchangeRecord(keeping: [])
         arrival.peer.note(in: record)
-        record.status = Int(refusal.status.rawValue)
-        record.error = refusal.error
-        record.details = refusal.sentence
+        record.facts.status = Int(refusal.status.rawValue)
+        record.facts.error = refusal.error
+        record.facts.details = refusal.sentence
         worker.close(record)
         let buffer = worker.loop.buffers.take()
         refusal.write(into: buffer, connection: "close", withBody: true)

@@ -187,7 +187,7 @@ final class Worker: SessionHost {
     /// Takes a complete record: counts it, and logs it if there is a log.
     func close(_ record: ExchangeRecord) {
         metrics.add(record)
-        if let trace = record.trace, trace.isRecorded { spans?.add(trace, of: record) }
+        if let trace = record.facts.trace, trace.isRecorded { spans?.add(trace, of: record) }
         if record.parts.contains(.challenges) { keep(record) }
         guard policy.log.exchanges != nil else { return }
         lines.add(.info) { encoder.append(record, at: $1, to: $0) }

@@ -27,7 +27,7 @@ final class BlindTunnel {
             on: downstream.loop, sent: exchange.inbound, early: opened.early)
         exchange.inbound.clear()
         record = exchange.record
-        record.bytesIn = exchange.body.count
+        record.facts.bytesIn = exchange.body.count
         downstream.metrics.add(to: .tunnelsOpened)
     }
 
@@ -41,13 +41,13 @@ final class BlindTunnel {
 
     private func end() {
         let totals = tunnel.totals
-        record.bytesIn += totals.up
-        record.bytesOut += totals.down
-        record.duration = downstream.loop.now.nanoseconds(since: startedAt)
+        record.facts.bytesIn += totals.up
+        record.facts.bytesOut += totals.down
+        record.facts.duration = downstream.loop.now.nanoseconds(since: startedAt)
         downstream.metrics.add(to: .tunnelsClosed)
         upstream.close()
         guard let error = totals.error else { return }
-        record.error = error == .timedOut ? .connectionReadTimeout : .connectionTerminated
+        record.facts.error = error == .timedOut ? .connectionReadTimeout : .connectionTerminated
         // The remaining side must not take this for an orderly end.
         downstream.stream.abort()
     }

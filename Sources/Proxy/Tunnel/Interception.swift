@@ -34,7 +34,7 @@ struct Interception {
     /// address, the client may also name a server whose route intercepts.
     var looksInside: Bool { isSeen || identity != nil && opening.address != nil }
 
-    private var isSeen: Bool { opening.destination.route.action == .intercept || exchange.record.isRedirected }
+    private var isSeen: Bool { opening.destination.route.action == .intercept || exchange.record.facts.isRedirected }
 
     func begin() async throws(ExchangeFailure) -> Beginning {
         try opening.check()
@@ -49,18 +49,18 @@ struct Interception {
             switch spoken {
             case .http where await entersRequests():
                 upstream?.stream.close()
-                exchange.record.tunnel = .http
+                exchange.record.facts.tunnel = .http
                 let naming: InterceptedTunnel.Naming =
-                    opening.address == nil ? .settled : .open(passesUnproved: exchange.record.isRedirected)
+                    opening.address == nil ? .settled : .open(passesUnproved: exchange.record.facts.isRedirected)
                 return enter(InterceptedTunnel(scheme: .http, host: origin.host, port: origin.port, naming: naming))
             case .tls:
                 guard let named = try await named(), let identity else { break }
                 upstream?.stream.close()
-                exchange.record.tunnel = .https
+                exchange.record.facts.tunnel = .https
                 return enter(try await named.secure(as: identity))
             case .http2 where entersStreams:
                 upstream?.stream.close()
-                exchange.record.tunnel = .http
+                exchange.record.facts.tunnel = .http
                 let tunnel = InterceptedTunnel(scheme: .http, host: origin.host, port: origin.port)
                 tunnel.hasPriorKnowledge = true
                 return enter(tunnel)
@@ -92,7 +92,7 @@ struct Interception {
     /// Whether HTTP/2 without TLS becomes requests of the session. Its client knows that the server speaks it. A stream of
     /// HTTP/2 carries no other streams.
     private var entersStreams: Bool {
-        opening.destination.route.action == .intercept && !exchange.record.isRedirected && offersHTTP2
+        opening.destination.route.action == .intercept && !exchange.record.facts.isRedirected && offersHTTP2
     }
 
     /// The interception for the server that the client's hello names; nil if the tunnel is relayed unseen. If the tunnel leads
@@ -129,7 +129,7 @@ struct Interception {
     }
 
     private func relay(with upstream: OpenedTunnel?) async throws(ExchangeFailure) -> Beginning {
-        exchange.record.tunnel = .opaque
+        exchange.record.facts.tunnel = .opaque
         if let upstream { return .relayed(opening.relay(with: upstream)) }
         return .relayed(opening.relay(with: try await opening.connectForGreeted()))
     }
@@ -164,7 +164,7 @@ struct Interception {
             }
         } catch {
             let server = WeakUse.Server("https", host: origin.hostText, port: origin.port, as: .origin)
-            downstream.noteWeakClient(error, of: exchange.record.user, calling: server)
+            downstream.noteWeakClient(error, of: exchange.record.facts.user, calling: server)
             if let trouble { throw .handshakeFailed(.proxyInternalError, "\(trouble)") }
             throw ExchangeFailure(error, advice: "it must trust the CA that `attache authority export` prints")
         }
@@ -199,7 +199,7 @@ struct Interception {
             downstream: downstream, exchange: exchange, destination: opening.destination)
         let connection = try await opening.destination.byFirstWay { (way: UpstreamPath) async throws(Refusal) in
             exchange.way = way
-            exchange.record.parent = way.parent?.figures
+            exchange.record.facts.parent = way.parent?.figures
             return try await context.openConnection(offeringHTTP2: context.offersHTTP2)
         }
         context.keep(connection)

@@ -59,16 +59,16 @@ struct TunnelOpening {
             }
         } catch { throw .refused(error) }
         tunnel.stream.wakeup = downstream.wakeup
-        exchange.record.upstream = .opened
-        exchange.record.connecting = downstream.loop.now.nanoseconds(since: started)
-        if exchange.record.parts.contains(.response) { exchange.record.server = tunnel.address }
+        exchange.record.facts.upstream = .opened
+        exchange.record.facts.connecting = downstream.loop.now.nanoseconds(since: started)
+        if exchange.record.parts.contains(.response) { exchange.record.facts.server = tunnel.address }
         return tunnel
     }
 
     private func connect(by way: UpstreamPath) async throws(Refusal) -> OpenedTunnel {
-        exchange.record.parent = way.parent?.figures
+        exchange.record.facts.parent = way.parent?.figures
         guard let parent = way.parent else {
-            let stream = try await downstream.dialer(for: exchange.policy, in: exchange.record.trace)
+            let stream = try await downstream.dialer(for: exchange.policy, in: exchange.record.facts.trace)
                 .connect(host: destination.dialledHost, port: destination.origin.port)
             return OpenedTunnel(stream: stream, early: nil)
         }
@@ -93,10 +93,10 @@ struct TunnelOpening {
         downstream.leaves(by: .none, in: exchange)
         let buffer = exchange.outbound
         buffer.clear()
-        exchange.record.status = Int(Status.ok.rawValue)
+        exchange.record.facts.status = Int(Status.ok.rawValue)
         // A client that was redirected here has asked for no tunnel.
-        if exchange.record.isRedirected { return }
-        if let version = exchange.record.socks {
+        if exchange.record.facts.isRedirected { return }
+        if let version = exchange.record.facts.socks {
             buffer.append(SOCKSNegotiation.Reply.succeeded.bytes(version))
             return try await downstream.write(buffer)
         }
@@ -108,7 +108,7 @@ struct TunnelOpening {
             buffer.append("\r\n" as StaticString)
         }
         buffer.append("\r\n" as StaticString)
-        exchange.record.headBytesOut = buffer.count
+        exchange.record.facts.headBytesOut = buffer.count
         try await downstream.write(buffer)
     }
 
@@ -130,7 +130,7 @@ struct TunnelOpening {
             return
         }
         let tunnel = UnseenTunnel(to: challenger.origin, by: rule)
-        exchange.record.details = tunnel.sentence
+        exchange.record.facts.details = tunnel.sentence
         if let report = tunnel.note(in: journal, at: now) {
             downstream.shared.report(report)
         }

@@ -9,7 +9,7 @@ extension AccessLogEncoder {
         let text = record.text
         line.append(text.readable.extracting(record.clientRange))
         line.append(" - ")
-        switch record.user {
+        switch record.facts.user {
         case nil: line.append(UInt8(ascii: "-"))
         case "": line.append(#""""#)
         case let user?: line.append(apache: user.utf8Span.span, unquoted: true)
@@ -19,32 +19,32 @@ extension AccessLogEncoder {
         line.append(" [")
         line.append(second.readable)
         line.append("] \"")
-        if record.methodRange.isEmpty {
+        if record.ranges.method.isEmpty {
             line.append(UInt8(ascii: "-"))
         } else {
-            line.append(apache: text.readable.extracting(record.methodRange))
+            line.append(apache: text.readable.extracting(record.ranges.method))
             line.append(.space)
             line.append(record.targetScheme)
-            line.append(apache: text.readable.extracting(record.hostRange))
+            line.append(apache: text.readable.extracting(record.ranges.host))
             line.append(portOf: record)
-            line.append(apache: text.readable.extracting(record.pathRange))
-            switch record.version {
+            line.append(apache: text.readable.extracting(record.ranges.path))
+            switch record.facts.version {
             case .http10: line.append(" HTTP/1.0")
             case .http11: line.append(" HTTP/1.1")
             case .http2: line.append(" HTTP/2.0")
             }
         }
         line.append("\" ")
-        line.append(known: record.status)
+        line.append(known: record.facts.status)
         line.append(.space)
-        line.append(known: record.bytesOut)
+        line.append(known: record.facts.bytesOut)
     }
 
     func appendAgent(_ record: ExchangeRecord, to line: ByteBuffer) {
         line.append(" \"")
-        append(record.refererRange, of: record, to: line)
+        append(record.ranges.referer, of: record, to: line)
         line.append("\" \"")
-        append(record.agentRange, of: record, to: line)
+        append(record.ranges.agent, of: record, to: line)
         line.append(.quote)
     }
 

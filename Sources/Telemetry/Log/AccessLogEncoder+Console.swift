@@ -15,7 +15,7 @@ extension AccessLogEncoder {
         line.append(.space)
         let colour = record.consoleColour
         line.begin(colour, if: hasColours)
-        if record.status > 0 { line.append(decimal: record.status) } else { line.append("---") }
+        if record.facts.status > 0 { line.append(decimal: record.facts.status) } else { line.append("---") }
         line.endColour(if: hasColours)
         line.append(.space)
         appendConsoleTarget(record, to: line)
@@ -23,12 +23,12 @@ extension AccessLogEncoder {
         line.append(decimal: record.milliseconds)
         line.append(" ms")
         appendConsoleDecision(record, to: line)
-        if let error = record.error {
+        if let error = record.facts.error {
             line.append(.space)
             line.append(error.rawValue, in: colour, if: hasColours)
-            if record.details != nil { line.append(.colon) }
+            if record.facts.details != nil { line.append(.colon) }
         }
-        if let details = record.details {
+        if let details = record.facts.details {
             line.append(.space)
             line.append(console: details)
         }
@@ -36,13 +36,13 @@ extension AccessLogEncoder {
 
     private func appendConsoleTarget(_ record: ExchangeRecord, to line: ByteBuffer) {
         let text = record.text
-        guard !record.methodRange.isEmpty else { return line.append(UInt8(ascii: "-")) }
-        line.append(console: text.readable.extracting(record.methodRange))
+        guard !record.ranges.method.isEmpty else { return line.append(UInt8(ascii: "-")) }
+        line.append(console: text.readable.extracting(record.ranges.method))
         line.append(.space)
         line.append(record.targetScheme)
-        line.append(console: text.readable.extracting(record.hostRange))
+        line.append(console: text.readable.extracting(record.ranges.host))
         line.append(portOf: record)
-        let path = text.readable.extracting(record.pathRange)
+        let path = text.readable.extracting(record.ranges.path)
         line.append(console: path.extracting(first: min(path.count, Self.longestTarget)))
         if path.count > Self.longestTarget { line.append("…") }
     }
@@ -53,11 +53,11 @@ extension AccessLogEncoder {
             line.append(" from ")
             line.append(text.readable.extracting(record.clientRange))
         }
-        if let user = record.user {
+        if let user = record.facts.user {
             line.append(" user ")
             line.append(console: user)
         }
-        if let parent = record.parent {
+        if let parent = record.facts.parent {
             line.append(" via ")
             line.append(console: parent.parent.label)
         }
@@ -82,8 +82,8 @@ extension AccessLogEncoder {
 
 extension ExchangeRecord {
     fileprivate var consoleColour: ConsoleColour {
-        switch status {
-        case 100..<300: error == nil ? .green : .red
+        switch facts.status {
+        case 100..<300: facts.error == nil ? .green : .red
         case 300..<400: .cyan
         case 400..<500: .yellow
         default: .red

@@ -16,13 +16,13 @@ extension AccessLogEncoder {
         line.append(.space)
         line.append(record.squidResult)
         line.append(.slash)
-        line.append(threeDigits: record.status)
+        line.append(threeDigits: record.facts.status)
         line.append(.space)
-        line.append(decimal: record.headBytesOut + record.bytesOut)
+        line.append(decimal: record.facts.headBytesOut + record.facts.bytesOut)
         line.append(.space)
         appendRequest(record, to: line)
         line.append(.space)
-        if let user = record.user, !user.isEmpty {
+        if let user = record.facts.user, !user.isEmpty {
             line.append(percentUser: user.utf8Span.span)
         } else {
             line.append(UInt8(ascii: "-"))
@@ -35,34 +35,34 @@ extension AccessLogEncoder {
 
     private func appendRequest(_ record: ExchangeRecord, to line: ByteBuffer) {
         let text = record.text
-        guard !record.methodRange.isEmpty else { return line.append("NONE error:invalid-request") }
-        line.append(percent: text.readable.extracting(record.methodRange))
+        guard !record.ranges.method.isEmpty else { return line.append("NONE error:invalid-request") }
+        line.append(percent: text.readable.extracting(record.ranges.method))
         line.append(.space)
         line.append(record.targetScheme)
-        line.append(percent: text.readable.extracting(record.hostRange))
+        line.append(percent: text.readable.extracting(record.ranges.host))
         line.append(portOf: record)
-        line.append(percent: text.readable.extracting(record.pathRange))
+        line.append(percent: text.readable.extracting(record.ranges.path))
     }
 
     /// Appends the destination of the request and the server's address; its name if it has no address, as behind a
     /// gateway of the proxy.
     private func appendServer(_ record: ExchangeRecord, to line: ByteBuffer) {
-        if record.upstream == .none { return line.append("HIER_NONE/-") }
-        line.append(record.parent == nil ? "HIER_DIRECT/" : "FIRSTUP_PARENT/")
-        if let server = record.server {
+        if record.facts.upstream == .none { return line.append("HIER_NONE/-") }
+        line.append(record.facts.parent == nil ? "HIER_DIRECT/" : "FIRSTUP_PARENT/")
+        if let server = record.facts.server {
             line.append(address: server.unmapped)
-        } else if record.hostRange.isEmpty {
+        } else if record.ranges.host.isEmpty {
             line.append(UInt8(ascii: "-"))
         } else {
             let text = record.text
-            line.append(percent: text.readable.extracting(record.hostRange))
+            line.append(percent: text.readable.extracting(record.ranges.host))
         }
     }
 
     /// Appends the media type alone.
     private func appendType(_ record: ExchangeRecord, to line: ByteBuffer) {
         let text = record.text
-        let value = text.readable.extracting(record.typeRange)
+        let value = text.readable.extracting(record.ranges.type)
         var end = 0
         while end < value.count, value[end] > .space, value[end] != UInt8(ascii: ";") { end += 1 }
         if end == 0 { return line.append(UInt8(ascii: "-")) }
@@ -73,15 +73,15 @@ extension AccessLogEncoder {
 extension ExchangeRecord {
     /// squid's word for the outcome of the request. There is no cache, so everything that was fetched is a miss.
     fileprivate var squidResult: StaticString {
-        if methodRange.isEmpty { return "NONE_NONE" }
-        switch error {
+        if ranges.method.isEmpty { return "NONE_NONE" }
+        switch facts.error {
         case .httpRequestDenied?, .destinationIPProhibited?: return "TCP_DENIED"
-        case .connectionTerminated? where upstream != .none: return "TCP_MISS_ABORTED"
-        case .httpRequestError? where upstream == .none: return "NONE_NONE"
+        case .connectionTerminated? where facts.upstream != .none: return "TCP_MISS_ABORTED"
+        case .httpRequestError? where facts.upstream == .none: return "NONE_NONE"
         default: break
         }
-        if targetForm == .authority { return status == 200 ? "TCP_TUNNEL" : "NONE_NONE" }
-        return upstream == .none && error == nil ? "NONE_NONE" : "TCP_MISS"
+        if facts.targetForm == .authority { return facts.status == 200 ? "TCP_TUNNEL" : "NONE_NONE" }
+        return facts.upstream == .none && facts.error == nil ? "NONE_NONE" : "TCP_MISS"
     }
 }
 

@@ -1,4 +1,5 @@
 import Bytes
+import Model
 
 /// Writes values from outside so that none can end its line, its string or its field.
 extension ByteBuffer {
@@ -117,9 +118,36 @@ extension ByteBuffer {
 
     /// Appends the port of a target, if it is not the usual one.
     func append(portOf record: ExchangeRecord) {
-        guard record.port != record.usualPort else { return }
+        guard record.facts.port != record.usualPort else { return }
         append(.colon)
-        append(decimal: record.port)
+        append(decimal: record.facts.port)
+    }
+
+    // Members of a JSON object: the key with what comes before the value; none without a value.
+
+    func append(key: StaticString, number: Int) {
+        append(key)
+        append(decimal: number)
+    }
+
+    func append(key: StaticString, string: String?) {
+        guard let string else { return }
+        append(key)
+        append(json: string)
+        append(.quote)
+    }
+
+    func append(key: StaticString, rule: RuleReference?) {
+        guard let rule else { return }
+        append(key)
+        append(rule.json)
+    }
+
+    func append(key: StaticString, token: StaticString?) {
+        guard let token else { return }
+        append(key)
+        append(token)
+        append(.quote)
     }
 
     /// Appends a time in the form of RFC 3339, with milliseconds.

@@ -40,7 +40,7 @@ public final class Metrics: Sendable {
 
     /// Counts an exchange that has ended: its status, bytes, answers, upstream connection, error and durations.
     public func add(_ record: ExchangeRecord) {
-        switch record.status {
+        switch record.facts.status {
         case 100..<200: add(to: .responses1xx)
         case 200..<300: add(to: .responses2xx)
         case 300..<400: add(to: .responses3xx)
@@ -48,19 +48,19 @@ public final class Metrics: Sendable {
         case 500...: add(to: .responses5xx)
         default: add(to: .responsesNone)
         }
-        if record.bytesIn > 0 { add(record.bytesIn, to: .bytesIn) }
-        if record.bytesOut > 0 { add(record.bytesOut, to: .bytesOut) }
-        if let answer = record.answer { add(answer) }
-        if let answer = record.parentAnswer { add(answer) }
-        switch record.upstream {
+        if record.facts.bytesIn > 0 { add(record.facts.bytesIn, to: .bytesIn) }
+        if record.facts.bytesOut > 0 { add(record.facts.bytesOut, to: .bytesOut) }
+        if let answer = record.facts.answer { add(answer) }
+        if let answer = record.facts.parentAnswer { add(answer) }
+        switch record.facts.upstream {
         case .opened: add(to: .upstreamOpened)
         case .reused: add(to: .upstreamReused)
         case .none: break
         }
-        if let error = record.error { add(error) }
-        record.parent?.addRequest()
-        requests.add(record.duration)
-        if let duration = record.wait { firstByte.add(duration) }
+        if let error = record.facts.error { add(error) }
+        record.facts.parent?.addRequest()
+        requests.add(record.facts.duration)
+        if let duration = record.facts.wait { firstByte.add(duration) }
     }
 
     /// Counts a phase of a request that has ended, by the loop's clock.

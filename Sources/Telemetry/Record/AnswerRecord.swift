@@ -23,17 +23,18 @@ public final class AnswerRecord: Sendable {
 }
 
 extension ExchangeRecord {
-    public var scheme: AnsweredScheme? { answer?.scheme }
-    public var credential: String? { answer?.credential }
-    public var parentScheme: AnsweredScheme? { parentAnswer?.scheme }
-    public var parentCredential: String? { parentAnswer?.credential }
+    public var scheme: AnsweredScheme? { facts.answer?.scheme }
+    public var credential: String? { facts.answer?.credential }
+    public var parentScheme: AnsweredScheme? { facts.parentAnswer?.scheme }
+    public var parentCredential: String? { facts.parentAnswer?.credential }
 
     /// The rule about the origin's challenges; without one, the rule about the parent's.
-    public var rule: RuleReference? { answer?.rule ?? parentAnswer?.rule }
+    public var rule: RuleReference? { facts.answer?.rule ?? facts.parentAnswer?.rule }
 
     /// Whether the exchange used a weak mechanism, in TLS or in an answer.
     public var hasWeakMechanisms: Bool {
-        answer?.dated.isEmpty == false || parentAnswer?.dated.isEmpty == false || security?.dated.isEmpty == false
+        facts.answer?.dated.isEmpty == false || facts.parentAnswer?.dated.isEmpty == false
+            || facts.security?.dated.isEmpty == false
     }
 }
 

@@ -57,85 +57,39 @@ public final class ExchangeRecord {
         public static var challenges: Parts { Parts(rawValue: 8) }
     }
 
+    /// A challenge that was decided about, and the result of the answer. It contains no credential.
+    public struct MetChallenge {
+        let decision: ChallengeDecision
+        /// The result; nil if no answer was judged.
+        var result: AnswerResult?
+    }
+
+    /// The places of a request's parts in a text.
+    struct Ranges {
+        var method = 0..<0
+        var host = 0..<0
+        var path = 0..<0
+        /// The range of `Referer`; nil if the client did not send it.
+        var referer: Range<Int>?
+        var agent: Range<Int>?
+        /// The range of the response's type.
+        var type = 0..<0
+    }
+
     public let parts: Parts
 
-    /// The user as whom the client authenticated to the proxy.
-    public var user: String?
-    /// The version of SOCKS by which the client asked; nil: it asked by HTTP.
-    public var socks: SOCKSVersion?
-    /// Whether the client knows of no proxy, and its connection was redirected here.
-    public var isRedirected = false
-    /// The version of HTTP that the client spoke.
-    public var version = Version.http11
-    /// The status sent to the client; 0 before it is sent.
-    public var status = 0
-    /// The bytes of body or tunnel from the client.
-    public var bytesIn = 0
-    /// The bytes of body or tunnel to the client.
-    public var bytesOut = 0
-
-    /// The bytes of the response's head that were sent to the client.
-    public var headBytesOut = 0
-    /// The server of the last attempt: an origin, or a parent.
-    public var server: IPAddress?
-
-    /// The pattern of the `route` that matched.
-    public var route: String?
-    /// The parent proxy of the request.
-    public var parent: ParentFigures?
-    /// The answer to the origin's challenges, or the rule about them; nil if neither. `parentAnswer` is for the
-    /// parent's.
-    public var answer: AnswerRecord?
-    public var parentAnswer: AnswerRecord?
-    /// The number of times that this exchange sent a credential.
-    public var attempts = 0
-    /// The challenge of the exchange; nil if none came, as in a known space.
-    public var challenge: ChallengeRecord?
-
-    public var upstream = Upstream.none
-    /// The protocol in the tunnel; nil for requests, and for tunnels that are relayed without inspection because no
-    /// route says otherwise.
-    public var tunnel: Tunnel?
-    /// The TLS with the origin; nil without TLS.
-    public var security: SecurityRecord?
-    /// Whether the new connection resumed an earlier TLS session.
-    public var isResumed = false
-    /// Whether the parent is asked by HTTP/2; meaningless without a parent.
-    public var asksParentByHTTP2 = false
-    /// The time from the first byte of the request to its end, in nanoseconds.
-    public var duration: UInt64 = 0
-    /// The time of DNS lookup and connecting, in nanoseconds; nil for a kept connection.
-    public var connecting: UInt64?
-    /// The time from sending the request upstream to the first byte of the response, in nanoseconds.
-    public var wait: UInt64?
-    /// The time from the first challenge to the response after the last answer, in nanoseconds; nil if the proxy
-    /// answered none.
-    public var answering: UInt64?
-    /// The decisions about challenges, if the record keeps `challenges`.
+    /// What is known of the current request. `reset` assigns a new value, so that no property outlives its request.
+    public var facts = Facts()
+    /// The decisions about challenges, if the record keeps `challenges`. They are no part of `facts`, because the next
+    /// request uses their memory again.
     public private(set) var challenges: [MetChallenge] = []
-    /// The value of `Proxy-Status` that was sent to the client, if the record keeps `challenges`; nil if none was sent.
-    public var proxyStatus: String?
-    /// The trace of the request; nil if no route requests one.
-    public var trace: RequestTrace?
 
-    /// The reason why the proxy itself ended the exchange.
-    public var error: ProxyError?
-    /// A sentence about `error` for the operator.
-    public var details: String?
-
-    private(set) var targetForm = TargetForm.path
-    private(set) var port = 0
-    private(set) var clientRange = 0..<0
-    private(set) var methodRange = 0..<0
-    private(set) var hostRange = 0..<0
-    private(set) var pathRange = 0..<0
-    /// The range of `Referer`; nil if the client did not send it.
-    private(set) var refererRange: Range<Int>?
-    private(set) var agentRange: Range<Int>?
-    /// The range of the response's type.
-    private(set) var typeRange = 0..<0
-    /// The client's address, followed by the parts of the request.
+    /// The client's address, followed by the parts of the request. It is no part of `facts`, because the next request
+    /// uses the address and the memory again.
     private(set) var text = ByteBuffer(capacity: 192)
+    private(set) var clientRange = 0..<0
+    /// The places of the request's parts in `text`.
+    private(set) var ranges = Ranges()
     /// The client's address; nil at a unix socket.
     private(set) var client: IPAddress?
     /// The user id of the client's process at a unix socket; nil for other clients.
@@ -177,13 +131,13 @@ public final class ExchangeRecord {
     public func setTarget(
         method: Span<UInt8>, form: TargetForm, host: Span<UInt8>, port: Int, path: Span<UInt8>
     ) {
-        targetForm = form
-        self.port = port
+        facts.targetForm = form
+        facts.port = port
         guard parts.contains(.requestLine) else { return }
-        forgetRequestLine()
-        methodRange = keep(method)
-        hostRange = keep(host.extracting(Redaction.withoutUserInformation(host)))
-        pathRange = keep(path)
+        if text.count > clientRange.upperBound { forgetRequestLine() }
+        ranges.method = keep(method)
+        ranges.host = keep(host.extracting(Redaction.withoutUserInformation(host)))
+        ranges.path = keep(path)
     }
 
     /// Copies a line of the client's `Referer`, if a log needs it. Call it after `setTarget`. User information in the
@@ -193,31 +147,31 @@ public final class ExchangeRecord {
         let authority = Redaction.authority(ofURL: value)
         let user = Redaction.withoutUserInformation(value.extracting(authority)).lowerBound
         guard user > 0 else {
-            refererRange = keep(value, behind: refererRange)
+            ranges.referer = keep(value, behind: ranges.referer)
             return
         }
         let shown = ByteBuffer(capacity: value.count)
         shown.append(value.extracting(first: authority.lowerBound))
         shown.append(value.extracting(authority.lowerBound + user..<value.count))
-        refererRange = keep(shown.readable, behind: refererRange)
+        ranges.referer = keep(shown.readable, behind: ranges.referer)
     }
 
     /// Copies a line of the client's `User-Agent`, if a log needs it. Call it after the `Referer`.
     public func addAgent(_ value: Span<UInt8>) {
         guard parts.contains(.agent) else { return }
-        agentRange = keep(value, behind: agentRange)
+        ranges.agent = keep(value, behind: ranges.agent)
     }
 
     /// Copies the response's `Content-Type`, if a log needs it.
     public func setType(_ value: Span<UInt8>) {
         guard parts.contains(.response) else { return }
-        typeRange = keep(value)
+        ranges.type = keep(value)
     }
 
     /// Hides the value of that parameter of the URL from now on.
     public func hideParameter(_ name: Span<UInt8>) {
-        pathRange = hide(name, in: pathRange)
-        refererRange = refererRange.map { hide(name, in: $0) }
+        ranges.path = hide(name, in: ranges.path)
+        ranges.referer = ranges.referer.map { hide(name, in: $0) }
     }
 
     private func hide(_ name: Span<UInt8>, in url: Range<Int>) -> Range<Int> {
@@ -230,15 +184,15 @@ public final class ExchangeRecord {
     /// Records the decision about a challenge. It is made only for a trace or the dashboard.
     public func note(_ decision: @autoclosure () -> ChallengeDecision) {
         let isKept = parts.contains(.challenges) && challenges.count < Self.challengeLimit
-        guard trace != nil || isKept else { return }
+        guard facts.trace != nil || isKept else { return }
         let decision = decision()
-        trace?.note(decision)
+        facts.trace?.note(decision)
         if isKept { challenges.append(MetChallenge(decision: decision)) }
     }
 
     /// Records the result of the answer to the last challenge.
     public func note(_ result: AnswerResult) {
-        trace?.note(result)
+        facts.trace?.note(result)
         noteResult(result)
     }
 
@@ -246,7 +200,7 @@ public final class ExchangeRecord {
     ///
     /// - Parameter result: its verdict on the request's answer; nil if the request had none.
     public func meet(after result: AnswerResult?) {
-        trace?.meet(after: result)
+        facts.trace?.meet(after: result)
         result.map(noteResult)
     }
 
@@ -263,43 +217,14 @@ public final class ExchangeRecord {
             text.append(large.readable.extracting(clientRange))
         }
         forgetRequestLine()
-        targetForm = .path
-        port = 0
-        user.forget()
-        socks = nil
-        isRedirected = false
-        version = .http11
-        status = 0
-        bytesIn = 0
-        bytesOut = 0
-        headBytesOut = 0
-        server = nil
-        route.forget()
-        parent.forget()
-        answer.forget()
-        parentAnswer.forget()
-        attempts = 0
-        challenge.forget()
-        upstream = .none
-        tunnel = nil
-        security.forget()
-        isResumed = false
-        asksParentByHTTP2 = false
-        duration = 0
-        connecting = nil
-        wait = nil
-        trace.forget()
-        answering = nil
+        facts = Facts()
         if !challenges.isEmpty { challenges.removeAll(keepingCapacity: true) }
-        proxyStatus.forget()
-        error = nil
-        details.forget()
     }
 
     /// Notes that the client left before the exchange was complete. It may already have got a status.
     public func noteDeparture() {
-        error = .connectionTerminated
-        details = "the client left"
+        facts.error = .connectionTerminated
+        facts.details = "the client left"
     }
 
     private func keep(_ bytes: Span<UInt8>) -> Range<Int> {
@@ -317,18 +242,13 @@ public final class ExchangeRecord {
 
     private func forgetRequestLine() {
         text.truncate(to: clientRange.upperBound)
-        methodRange = 0..<0
-        hostRange = 0..<0
-        pathRange = 0..<0
-        refererRange = nil
-        agentRange = nil
-        typeRange = 0..<0
+        ranges = Ranges()
     }
 
     // The durations in the units of logs.
-    var milliseconds: Int { Int(clamping: duration / 1_000_000) }
-    var connectMilliseconds: Int? { connecting.map { Int(clamping: $0 / 1_000_000) } }
-    var waitMilliseconds: Int? { wait.map { Int(clamping: $0 / 1_000_000) } }
+    var milliseconds: Int { Int(clamping: facts.duration / 1_000_000) }
+    var connectMilliseconds: Int? { facts.connecting.map { Int(clamping: $0 / 1_000_000) } }
+    var waitMilliseconds: Int? { facts.wait.map { Int(clamping: $0 / 1_000_000) } }
 
     /// Whether the client is on the proxy's own machine.
     var isOfThisMachine: Bool {
@@ -338,7 +258,7 @@ public final class ExchangeRecord {
 
     /// The beginning of a target with a scheme.
     var targetScheme: StaticString {
-        switch targetForm {
+        switch facts.targetForm {
         case .http: "http://"
         case .https: "https://"
         case .ftp: "ftp://"
@@ -348,12 +268,12 @@ public final class ExchangeRecord {
 
     /// The default port, which is not written.
     var usualPort: Int {
-        switch targetForm {
+        switch facts.targetForm {
         case .http: 80
         case .https: 443
         case .ftp: 21
         case .authority: 0
-        case .path: port
+        case .path: facts.port
         }
     }
 }
@@ -368,13 +288,6 @@ public final class ChallengeRecord: Sendable {
         self.schemes = schemes
         self.realm = realm
     }
-}
-
-/// A challenge that was decided about, and the result of the answer. It contains no credential.
-public struct MetChallenge {
-    let decision: ChallengeDecision
-    /// The result; nil if no answer was judged.
-    var result: AnswerResult?
 }
 
 /// The TLS with an origin: the common part of the records of all exchanges on one connection.

@@ -41,7 +41,8 @@ public final class RecentRequests: Sendable {
     /// Whether the request of a complete record is kept.
     public func wants(_ record: ExchangeRecord) -> Bool {
         guard record.parts.contains(.challenges) else { return false }
-        return record.error != nil || record.status >= 400 || record.status == 0 || record.challenge != nil
+        return record.facts.error != nil || record.facts.status >= 400 || record.facts.status == 0
+            || record.facts.challenge != nil
             || isWatched
     }
 

@@ -88,15 +88,15 @@ public final class RequestTrace {
     public func beginLeg(_ method: String, for record: ExchangeRecord) -> TraceContext {
         endLeg(status: nil)
         let id = TraceContext.SpanID.random()
-        defer { (attempts, parentAnswer) = (record.attempts, nil) }
+        defer { (attempts, parentAnswer) = (record.facts.attempts, nil) }
         let context = TraceContext(trace: trace, span: id, isSampled: isSampled)
         guard isRecorded else { return context }
         let now = loop.now
         var leg = TraceSpan(id: id, name: method, kind: .client, start: now, end: now)
         if legs > 0 { leg.add("http.request.resend_count", legs) }
-        leg.add("attache.parent", record.parent?.parent.label)
-        if record.security?.speaksHTTP2 == true { leg.add("network.protocol.version", "2") }
-        awaitsJudgement = record.attempts > attempts
+        leg.add("attache.parent", record.facts.parent?.parent.label)
+        if record.facts.security?.speaksHTTP2 == true { leg.add("network.protocol.version", "2") }
+        awaitsJudgement = record.facts.attempts > attempts
         if awaitsJudgement {
             leg.add("attache.answer.scheme", record.scheme.map { "\($0.token)" })
             leg.add("attache.answer.rule", record.rule?.label)
@@ -159,28 +159,31 @@ public final class RequestTrace {
     ///
     /// - Returns: the span of the request.
     func end(_ record: ExchangeRecord) -> TraceSpan {
-        let hasResponse = record.error == nil && record.status > 0
+        let hasResponse = record.facts.error == nil && record.facts.status > 0
         // A known answer got no challenge.
-        if hasResponse, awaitsJudgement { note(record.status < 500 ? .accepted : .unjudged) }
+        if hasResponse, awaitsJudgement { note(record.facts.status < 500 ? .accepted : .unjudged) }
         endLeg(
-            status: hasResponse ? record.status : nil,
-            error: record.error == nil ? nil : record.details ?? record.error?.rawValue)
+            status: hasResponse ? record.facts.status : nil,
+            error: record.facts.error == nil ? nil : record.facts.details ?? record.facts.error?.rawValue)
         let now = loop.now
         var span = TraceSpan(
-            id: id, name: record.methodName, kind: .server, start: now.minus(nanoseconds: record.duration), end: now)
+            id: id, name: record.methodName, kind: .server, start: now.minus(nanoseconds: record.facts.duration),
+            end: now)
         span.add("client.address", record.clientName)
         span.add("network.protocol.name", "http")
-        span.add("network.protocol.version", record.version == .http10 ? "1.0" : record.version == .http2 ? "2" : "1.1")
-        if record.status > 0 { span.add("http.response.status_code", record.status) }
-        span.add("attache.route", record.route)
-        span.add("attache.parent", record.parent?.parent.label)
-        span.add("attache.challenge.schemes", record.challenge?.schemes)
-        if let error = record.error {
+        span.add(
+            "network.protocol.version",
+            record.facts.version == .http10 ? "1.0" : record.facts.version == .http2 ? "2" : "1.1")
+        if record.facts.status > 0 { span.add("http.response.status_code", record.facts.status) }
+        span.add("attache.route", record.facts.route)
+        span.add("attache.parent", record.facts.parent?.parent.label)
+        span.add("attache.challenge.schemes", record.facts.challenge?.schemes)
+        if let error = record.facts.error {
             span.add("error.type", error.rawValue)
-            span.error = record.details ?? error.rawValue
-        } else if record.status >= 500 {
-            span.add("error.type", "\(record.status)")
-            span.error = "the server answered \(record.status)"
+            span.error = record.facts.details ?? error.rawValue
+        } else if record.facts.status >= 500 {
+            span.add("error.type", "\(record.facts.status)")
+            span.error = "the server answered \(record.facts.status)"
         }
         return span
     }

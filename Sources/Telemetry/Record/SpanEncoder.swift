@@ -91,7 +91,7 @@ extension ExchangeRecord {
     /// The method of the request.
     var methodName: String {
         let text = text
-        return text.readable.extracting(methodRange).text
+        return text.readable.extracting(ranges.method).text
     }
 
     var clientName: String { client.map { "\($0.unmapped)" } ?? "" }
@@ -100,16 +100,16 @@ extension ExchangeRecord {
     fileprivate func appendTarget(to buffer: ByteBuffer) {
         let text = text
         buffer.append(#"{"key":"server.address","value":{"stringValue":""#)
-        buffer.append(json: text.readable.extracting(Self.unbracketed(hostRange, of: text.readable)))
+        buffer.append(json: text.readable.extracting(Self.unbracketed(ranges.host, of: text.readable)))
         buffer.append(#""}},{"key":"server.port","value":{"intValue":""#)
-        buffer.append(decimal: port)
+        buffer.append(decimal: facts.port)
         buffer.append(#""}}"#)
-        guard targetForm != .authority else { return }
+        guard facts.targetForm != .authority else { return }
         buffer.append(#",{"key":"url.full","value":{"stringValue":""#)
         buffer.append(targetScheme)
-        buffer.append(json: text.readable.extracting(hostRange))
+        buffer.append(json: text.readable.extracting(ranges.host))
         buffer.append(portOf: self)
-        appendPath(text.readable.extracting(pathRange), to: buffer)
+        appendPath(text.readable.extracting(ranges.path), to: buffer)
         buffer.append(#""}}"#)
     }
 

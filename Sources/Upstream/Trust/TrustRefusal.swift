@@ -21,7 +21,7 @@ public struct TrustRefusal: Error, Equatable {
     public var report: String?
 
     public func note(in record: ExchangeRecord) {
-        record.security = SecurityRecord(
+        record.facts.security = SecurityRecord(
             trustFindings: findings.isEmpty ? nil : findings.description, trustRule: rule)
     }
 }

@@ -11,7 +11,8 @@ struct AccessLogTests {
     static let time: WallTime = 1_795_232_160_042
 
     static let formats = [
-        AccessLogFormat.json, .common, .combined, .squid, .console(hasColours: false), .console(hasColours: true),
+        AccessLogEncoder.Format.json, .common, .combined, .squid, .console(hasColours: false),
+        .console(hasColours: true),
     ]
 
     static func record(client: String = "127.0.0.1") throws -> ExchangeRecord {
@@ -20,7 +21,9 @@ struct AccessLogTests {
         return record
     }
 
-    static func line(_ record: ExchangeRecord, _ format: AccessLogFormat, at time: WallTime = Self.time) -> String {
+    static func line(_ record: ExchangeRecord, _ format: AccessLogEncoder.Format, at time: WallTime = Self.time)
+        -> String
+    {
         let buffer = ByteBuffer(capacity: 64)
         AccessLogEncoder(format: format).append(record, at: time, to: buffer)
         return buffer.readable.text
@@ -324,7 +327,7 @@ struct AccessLogTests {
     }
 
     @Test(arguments: formats)
-    func `one encoder writes each second anew`(format: AccessLogFormat) throws {
+    func `one encoder writes each second anew`(format: AccessLogEncoder.Format) throws {
         let record = try Self.answered()
         let encoder = AccessLogEncoder(format: format)
         let buffer = ByteBuffer(capacity: 64)

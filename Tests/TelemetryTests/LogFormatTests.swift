@@ -6,7 +6,7 @@ import Testing
 
 /// The formats of other programs. The golden lines are those that Apache 2.4.71 and squid 5.7 wrote of the same requests.
 struct LogFormatTests {
-    private static func line(_ record: ExchangeRecord, _ format: AccessLogFormat) -> String {
+    private static func line(_ record: ExchangeRecord, _ format: AccessLogEncoder.Format) -> String {
         AccessLogTests.line(record, format)
     }
 

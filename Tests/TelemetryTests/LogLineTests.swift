@@ -5,7 +5,8 @@ import Testing
 
 struct LogLineTests {
     private static func text(
-        _ level: LogLevel = .info, isSentence: Bool = false, as style: LogStyle = .json, details: String? = nil,
+        _ level: LogLine.Level = .info, isSentence: Bool = false, as style: LogLine.Style = .json,
+        details: String? = nil,
         _ body: (LogLine) -> Void = { _ in }
     ) -> String {
         let buffer = ByteBuffer(capacity: 64)

@@ -5,7 +5,7 @@ import Telemetry
 
 extension AuditEvent {
     /// Appends the event's line to the log.
-    public func append(to buffer: ByteBuffer, at now: WallTime, as style: LogStyle) {
+    public func append(to buffer: ByteBuffer, at now: WallTime, as style: LogLine.Style) {
         let line = LogLine(into: buffer, at: now, level, name.rawValue, isSentence: name.isNotice, as: style)
         // Each file of the log begins with one of these events.
         if name == .proxyStarted || name == .logReopened, case .json = style {

@@ -125,7 +125,7 @@ public struct AuditEvent: Sendable, Hashable {
         self.details = details
     }
 
-    public var level: LogLevel {
+    public var level: LogLine.Level {
         switch name {
         case .rulesRejected: .error
         case .credentialRefused, .credentialParked, .loginRefused, .placeholderMisplaced, .storeReplaced,

@@ -39,20 +39,20 @@ extension ServicePolicy {
     public struct LogPolicy: Sendable {
         /// The log of exchanges; nil if they are not logged.
         var exchanges: LogStream?
-        var format = AccessLogFormat.json
+        var format = AccessLogEncoder.Format.json
         /// The log of events (starts, reloads, refused credentials); nil if they are not logged. It may be the log
         /// of exchanges.
         var events: LogStream?
-        var style = LogStyle.json
+        var style = LogLine.Style.json
 
         public init() {}
 
-        public mutating func writeExchanges(to stream: LogStream, as format: AccessLogFormat) {
+        public mutating func writeExchanges(to stream: LogStream, as format: AccessLogEncoder.Format) {
             exchanges = stream
             self.format = format
         }
 
-        public mutating func writeEvents(to stream: LogStream, as style: LogStyle) {
+        public mutating func writeEvents(to stream: LogStream, as style: LogLine.Style) {
             events = stream
             self.style = style
         }

@@ -33,7 +33,7 @@ final class LineBuffer {
     }
 
     /// Adds one line: the bytes that `write` appends, with the time passed to it.
-    func add(_ level: LogLevel, _ write: (ByteBuffer, WallTime) -> Void) {
+    func add(_ level: LogLine.Level, _ write: (ByteBuffer, WallTime) -> Void) {
         if lines.isEmpty { source?.begin() }
         let now = loop.wallTime
         if lines.isEmpty { source?.begin(at: now) }

@@ -77,7 +77,7 @@ public final class LogStream: Sendable {
     }
 
     /// Adds an event that belongs to no loop: the bytes that `write` appends, with the time passed to it.
-    func add(_ level: LogLevel, _ write: (ByteBuffer, WallTime) -> Void) {
+    func add(_ level: LogLine.Level, _ write: (ByteBuffer, WallTime) -> Void) {
         let line = ByteBuffer(capacity: 512)
         state.withLock { state in
             let now = clock()

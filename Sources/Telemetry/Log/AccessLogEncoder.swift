@@ -4,11 +4,11 @@ import Bytes
 ///
 /// Each format is one function that writes a complete line, in a file of its own.
 public final class AccessLogEncoder {
-    private let format: AccessLogFormat
+    private let format: Format
     private let time = ByteBuffer(capacity: 64)
     private var timeSecond = Int.min
 
-    public init(format: AccessLogFormat) {
+    public init(format: Format) {
         self.format = format
     }
 
@@ -70,25 +70,27 @@ public final class AccessLogEncoder {
     }
 }
 
-/// The format of an access log. Those of other programs have no fields for the proxy's decisions.
-public enum AccessLogFormat: Sendable {
-    /// One JSON object per line; unknown members are omitted.
-    case json
-    /// Apache's `common`: client, user, time of the request, request line, status, bytes.
-    case common
-    /// Apache's `combined`: `common`, then `Referer` and `User-Agent`.
-    case combined
-    /// The native format of squid's access.log.
-    case squid
-    /// The form for a person at a terminal.
-    case console(hasColours: Bool)
+extension AccessLogEncoder {
+    /// The format of an access log. Those of other programs have no fields for the proxy's decisions.
+    public enum Format: Sendable {
+        /// One JSON object per line; unknown members are omitted.
+        case json
+        /// Apache's `common`: client, user, time of the request, request line, status, bytes.
+        case common
+        /// Apache's `combined`: `common`, then `Referer` and `User-Agent`.
+        case combined
+        /// The native format of squid's access.log.
+        case squid
+        /// The form for a person at a terminal.
+        case console(hasColours: Bool)
 
-    /// The parts of an exchange that the format needs, beside those of every record.
-    public var parts: ExchangeRecord.Parts {
-        switch self {
-        case .json, .common, .console: .requestLine
-        case .combined: [.requestLine, .agent]
-        case .squid: [.requestLine, .response]
+        /// The parts of an exchange that the format needs, beside those of every record.
+        public var parts: ExchangeRecord.Parts {
+            switch self {
+            case .json, .common, .console: .requestLine
+            case .combined: [.requestLine, .agent]
+            case .squid: [.requestLine, .response]
+            }
         }
     }
 }

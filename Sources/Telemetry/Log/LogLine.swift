@@ -1,25 +1,25 @@
 import Bytes
 import Model
 
-/// The importance of a log line for an operator.
-public enum LogLevel: String, Sendable {
-    case info
-    case warning
-    case error
-}
-
-/// The style of lines that concern no exchange.
-public enum LogStyle: Sendable {
-    /// One JSON object, written member by member.
-    case json
-    /// The form for a person at a terminal.
-    case console(hasColours: Bool)
-}
-
 /// A line of the log that concerns no exchange. It begins like the lines of the access log.
 public struct LogLine {
+    /// The importance of a log line for an operator.
+    public enum Level: String, Sendable {
+        case info
+        case warning
+        case error
+    }
+
+    /// The style of lines that concern no exchange.
+    public enum Style: Sendable {
+        /// One JSON object, written member by member.
+        case json
+        /// The form for a person at a terminal.
+        case console(hasColours: Bool)
+    }
+
     private let line: ByteBuffer
-    private let style: LogStyle
+    private let style: Style
 
     /// The limit of a text in characters: a server's realm may be as long as a head.
     public static let longest = 256
@@ -29,8 +29,8 @@ public struct LogLine {
     ///   - event: the name of the event.
     ///   - isSentence: whether the details are a sentence, so that a person does not need the name.
     public init(
-        into line: ByteBuffer, at time: WallTime, _ level: LogLevel, _ event: String, isSentence: Bool = false,
-        as style: LogStyle
+        into line: ByteBuffer, at time: WallTime, _ level: Level, _ event: String, isSentence: Bool = false,
+        as style: Style
     ) {
         self.line = line
         self.style = style
@@ -177,7 +177,7 @@ public struct LogLine {
     }
 }
 
-extension LogLevel {
+extension LogLine.Level {
     fileprivate var colour: ConsoleColour? {
         switch self {
         case .info: nil

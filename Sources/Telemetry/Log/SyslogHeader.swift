@@ -12,14 +12,14 @@ public struct SyslogHeader: Sendable {
 
     public init(process: Int32) { tag = ">attache[\(process)]: " }
 
-    public func append(to line: ByteBuffer, _ level: LogLevel) {
+    public func append(to line: ByteBuffer, _ level: LogLine.Level) {
         line.append(UInt8(ascii: "<"))
         line.append(decimal: Self.facility + level.severity)
         line.append(tag)
     }
 }
 
-extension LogLevel {
+extension LogLine.Level {
     /// The severity of RFC 3164 section 4.1.1.
     fileprivate var severity: Int {
         switch self {

@@ -105,7 +105,7 @@ extension Configuration.Log {
 
 extension Configuration.Log.Format {
     /// The format of exchanges; nil if they are not logged.
-    fileprivate func exchanges(inColours hasColours: Bool) -> AccessLogFormat? {
+    fileprivate func exchanges(inColours hasColours: Bool) -> AccessLogEncoder.Format? {
         switch self {
         case .json: .json
         case .common: .common

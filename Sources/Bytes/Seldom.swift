@@ -4,7 +4,7 @@
 public enum Seldom<Value> {
     case none
     case some(Value)
-    /// With one empty case the compiler takes its bits for an object that it may release.
+    /// A second empty case. With one alone, the compiler releases nil as if it were an object.
     case never
 
     @inline(__always)

@@ -97,129 +97,114 @@ public enum MetricFamily: String, CaseIterable, Sendable {
         }
     }
 
-    public var traits: MetricFamily.Traits {
-        switch self {
-        case .requests: .init(.counter, "Exchanges by the class of the status sent.", by: "code")
-        case .requestDurationSeconds: .init(.histogram, "From the first byte of a request to the end of its exchange.")
-        case .phaseDurationSeconds:
-            .init(
-                .histogram,
-                "Parts of that duration: the wait for room, the name, the connection, its handshake, challenges, the first byte.",
-                by: "phase")
-        case .challengesAnswered: .init(.counter, "Exchanges in which a challenge was answered.", by: "scheme")
-        case .answers:
-            .init(
-                .counter, "Answers by the rule that decided, and the name of the credential.", by: "rule", "credential",
-                "scheme")
-        case .credentialsRefused: .init(.counter, "Credentials sent and refused.")
-        case .credentialsParked: .init(.counter, "Challenges whose credential was on hold.")
-        case .parkedCredentials: .init(.gauge, "Credentials that are not sent to some server after refusals.")
-        case .credentials:
-            .init(.gauge, "Credentials of the rule file, the store and clients, by their worst state.", by: "state")
-        case .credentialProbes:
-            .init(.counter, "Requests by which the proxy asked whether a credential is still good.", by: "outcome")
-        case .helperRuns:
-            .init(
-                .counter,
-                "Runs of programs that give secrets ('helper', 'run'), by the result: success, failure or timeout.",
-                by: "result", isOnBoard: false)
-        case .challengesUnanswered: .init(.counter, "Challenges without an answer.", by: "scheme", "reason")
-        case .questionsOpen: .init(.gauge, "Challenges that wait for an operator now.")
-        case .questions: .init(.counter, "Challenges that an operator was asked about.")
-        case .questionsAnswered: .init(.counter, "Questions that an operator answered.", by: "disposition")
-        case .questionsUnanswered: .init(.counter, "Questions that ended without an answer.", by: "reason")
-        case .questionsRequestsRefused: .init(.counter, "Requests refused because too many waited for the same answer.")
-        case .upstreamTLSHandshakes:
-            .init(.counter, "TLS handshakes with origins, by whether a session was resumed.", by: "resumed")
-        case .clientTLSHandshakes:
-            .init(.counter, "TLS handshakes with clients, at listeners and in tunnels.", by: "outcome")
-        case .trustExceptions:
-            .init(.counter, "Connections to servers with a certificate problem that a rule forgave.", by: "rule")
-        case .upstreamConnectionsOpened: .init(.counter, "Exchanges on a new connection.")
-        case .upstreamConnectionsReused: .init(.counter, "Exchanges on a kept connection.")
-        case .upstreamConnectionsIdle: .init(.gauge, "Connections kept for a later request.")
-        case .upstreamHTTP2Connections: .init(.counter, "Connections with servers that speak HTTP/2.", isOnBoard: false)
-        case .upstreamHTTP2Streams:
-            .init(.counter, "Requests that were sent as streams of such connections.", isOnBoard: false)
-        case .tunnels: .init(.counter, "Tunnels opened and relayed unseen.")
-        case .tunnelsIntercepted: .init(.counter, "Tunnels intercepted.")
-        case .tunnelsOpen: .init(.gauge, "Tunnels open now.")
-        case .requestsMisdirected:
-            .init(.counter, "Requests stopped before they went to the wrong server.", isOnBoard: false)
-        case .parentUp:
-            .init(
-                .gauge, "Whether the last connection to a parent could be made; absent until one was tried.",
-                by: "parent", "address")
-        case .parentConnections:
-            .init(.gauge, "Open connections to a parent, active and idle.", by: "parent", "address", "state")
-        case .parentRequests: .init(.counter, "Exchanges that went to a parent or through it.", by: "parent", "address")
-        case .parentRefusals:
-            .init(.counter, "Requests that a parent refused because of a missing login.", by: "parent", "address")
-        case .parentFailures:
-            .init(.counter, "Connections to a parent that could not be made.", by: "parent", "address")
-        case .clients: .init(.counter, "Client connections accepted.", isOnBoard: false)
-        case .clientsOpen: .init(.gauge, "Client connections open now.")
-        case .http2Connections: .init(.counter, "Client connections that speak HTTP/2.", isOnBoard: false)
-        case .http2Streams: .init(.counter, "Streams that clients opened on HTTP/2 connections.", isOnBoard: false)
-        case .http2Resets:
-            .init(
-                .counter, "Streams of HTTP/2 that were reset, by the side: client or proxy.", by: "side",
-                isOnBoard: false)
-        case .http2Floods:
-            .init(
-                .counter,
-                "HTTP/2 connections closed because the client exceeded a limit of frames or violated the protocol.",
-                isOnBoard: false)
-        case .clientsDisplaced: .init(.counter, "Idle client connections closed to make room for others.")
-        case .clientsRefused: .init(.counter, "Client connections not served, by the reason.", by: "reason")
-        case .requestsLimited:
-            .init(
-                .counter,
-                "Requests that got a 429 because of a limit for one client: requests-per-client (rate) or concurrent-requests-per-client (concurrent).",
-                by: "reason")
-        case .clientLogins:
-            .init(
-                .counter, "Logins of clients that were checked, by the result: accepted or refused.", by: "result",
-                "method")
-        case .clientCredentialsRefused:
-            .init(
-                .counter,
-                "Requests refused because the client brought a credential of its own ('authorization refuse').",
-                isOnBoard: false)
-        case .placeholdersMisplaced:
-            .init(
-                .counter, "Requests refused because a credential's placeholder is where it is not replaced.",
-                isOnBoard: false)
-        case .receivedBytes: .init(.counter, "Body and tunnel bytes from clients.")
-        case .sentBytes: .init(.counter, "Body and tunnel bytes to clients.")
-        case .replayDiskBytes: .init(.gauge, "Bytes of replay-disk-total taken by bodies kept for sending again.")
-        case .replayDiskRefused:
-            .init(.counter, "Bodies not kept because replay-disk-total was taken.", isOnBoard: false)
-        case .spansSent: .init(.counter, "Spans of traces that the collector accepted.")
-        case .spansDropped: .init(.counter, "Spans of traces that were dropped.")
-        case .logLinesDropped: .init(.counter, "Access log lines that were dropped.")
-        case .reportLinesDropped: .init(.counter, "Lines for standard error that were dropped.")
-        case .errors: .init(.counter, "Exchanges the proxy ended, by RFC 9209 error type.", by: "type")
-        case .storeUp: .init(.gauge, "Whether the credential store can be reached.", isOnBoard: false)
-        case .storeFollowedTimestampSeconds:
-            .init(.gauge, "When all changes in the credential store were known here, since 1970.")
-        case .rulesLoadedTimestampSeconds: .init(.gauge, "When the current rules were loaded, since 1970.")
-        case .rulesReloadFailed: .init(.gauge, "Whether a newer rule file was rejected.")
-        case .rulesReloads: .init(.counter, "How often the rule file was read again.", by: "outcome", isOnBoard: false)
-        case .expiryTimestampSeconds:
-            .init(
-                .gauge, "When certificates, tokens and trust exceptions expire, since 1970.", by: "kind", "name",
-                "place")
-        case .loopLagSeconds:
-            .init(.histogram, "How long an event may have waited: from one wait for events to the next, in all loops.")
-        case .buildInfo: .init(.info, "The version of the program.", by: "version")
-        case .processorSeconds: .init(.counter, "Processor time used.")
-        case .processOpenFds: .init(.gauge, "Open file descriptors.")
-        case .processMaxFds: .init(.gauge, "Most file descriptors that may be open.")
-        case .processVirtualMemoryBytes: .init(.gauge, "Virtual memory.", isOnBoard: false)
-        case .processVirtualMemoryMaxBytes: .init(.gauge, "Most virtual memory that may be used.", isOnBoard: false)
-        case .processResidentMemoryBytes: .init(.gauge, "Resident memory.")
-        case .processStartTimeSeconds: .init(.gauge, "When the process was started, since 1970.", isOnBoard: false)
-        }
-    }
+    /// The row of the family. A test of the page sees that none is missing.
+    public var traits: MetricFamily.Traits { Self.rows[self] ?? Traits(.gauge, "") }
+
+    private static let rows: [MetricFamily: MetricFamily.Traits] = [
+        .requests: Traits(.counter, "Exchanges by the class of the status sent.", by: "code"),
+        .requestDurationSeconds: Traits(.histogram, "From the first byte of a request to the end of its exchange."),
+        .phaseDurationSeconds: Traits(
+            .histogram,
+            "Parts of that duration: the wait for room, the name, the connection, its handshake, challenges, the first byte.",
+            by: "phase"),
+        .challengesAnswered: Traits(.counter, "Exchanges in which a challenge was answered.", by: "scheme"),
+        .answers: Traits(
+            .counter, "Answers by the rule that decided, and the name of the credential.", by: "rule", "credential",
+            "scheme"),
+        .credentialsRefused: Traits(.counter, "Credentials sent and refused."),
+        .credentialsParked: Traits(.counter, "Challenges whose credential was on hold."),
+        .parkedCredentials: Traits(.gauge, "Credentials that are not sent to some server after refusals."),
+        .credentials: Traits(
+            .gauge, "Credentials of the rule file, the store and clients, by their worst state.", by: "state"),
+        .credentialProbes: Traits(
+            .counter, "Requests by which the proxy asked whether a credential is still good.", by: "outcome"),
+        .helperRuns: Traits(
+            .counter,
+            "Runs of programs that give secrets ('helper', 'run'), by the result: success, failure or timeout.",
+            by: "result", isOnBoard: false),
+        .challengesUnanswered: Traits(.counter, "Challenges without an answer.", by: "scheme", "reason"),
+        .questionsOpen: Traits(.gauge, "Challenges that wait for an operator now."),
+        .questions: Traits(.counter, "Challenges that an operator was asked about."),
+        .questionsAnswered: Traits(.counter, "Questions that an operator answered.", by: "disposition"),
+        .questionsUnanswered: Traits(.counter, "Questions that ended without an answer.", by: "reason"),
+        .questionsRequestsRefused: Traits(.counter, "Requests refused because too many waited for the same answer."),
+        .upstreamTLSHandshakes: Traits(
+            .counter, "TLS handshakes with origins, by whether a session was resumed.", by: "resumed"),
+        .clientTLSHandshakes: Traits(
+            .counter, "TLS handshakes with clients, at listeners and in tunnels.", by: "outcome"),
+        .trustExceptions: Traits(
+            .counter, "Connections to servers with a certificate problem that a rule forgave.", by: "rule"),
+        .upstreamConnectionsOpened: Traits(.counter, "Exchanges on a new connection."),
+        .upstreamConnectionsReused: Traits(.counter, "Exchanges on a kept connection."),
+        .upstreamConnectionsIdle: Traits(.gauge, "Connections kept for a later request."),
+        .upstreamHTTP2Connections: Traits(.counter, "Connections with servers that speak HTTP/2.", isOnBoard: false),
+        .upstreamHTTP2Streams: Traits(
+            .counter, "Requests that were sent as streams of such connections.", isOnBoard: false),
+        .tunnels: Traits(.counter, "Tunnels opened and relayed unseen."),
+        .tunnelsIntercepted: Traits(.counter, "Tunnels intercepted."),
+        .tunnelsOpen: Traits(.gauge, "Tunnels open now."),
+        .requestsMisdirected: Traits(
+            .counter, "Requests stopped before they went to the wrong server.", isOnBoard: false),
+        .parentUp: Traits(
+            .gauge, "Whether the last connection to a parent could be made; absent until one was tried.", by: "parent",
+            "address"),
+        .parentConnections: Traits(
+            .gauge, "Open connections to a parent, active and idle.", by: "parent", "address", "state"),
+        .parentRequests: Traits(.counter, "Exchanges that went to a parent or through it.", by: "parent", "address"),
+        .parentRefusals: Traits(
+            .counter, "Requests that a parent refused because of a missing login.", by: "parent", "address"),
+        .parentFailures: Traits(.counter, "Connections to a parent that could not be made.", by: "parent", "address"),
+        .clients: Traits(.counter, "Client connections accepted.", isOnBoard: false),
+        .clientsOpen: Traits(.gauge, "Client connections open now."),
+        .http2Connections: Traits(.counter, "Client connections that speak HTTP/2.", isOnBoard: false),
+        .http2Streams: Traits(.counter, "Streams that clients opened on HTTP/2 connections.", isOnBoard: false),
+        .http2Resets: Traits(
+            .counter, "Streams of HTTP/2 that were reset, by the side: client or proxy.", by: "side", isOnBoard: false),
+        .http2Floods: Traits(
+            .counter,
+            "HTTP/2 connections closed because the client exceeded a limit of frames or violated the protocol.",
+            isOnBoard: false),
+        .clientsDisplaced: Traits(.counter, "Idle client connections closed to make room for others."),
+        .clientsRefused: Traits(.counter, "Client connections not served, by the reason.", by: "reason"),
+        .requestsLimited: Traits(
+            .counter,
+            "Requests that got a 429 because of a limit for one client: requests-per-client (rate) or concurrent-requests-per-client (concurrent).",
+            by: "reason"),
+        .clientLogins: Traits(
+            .counter, "Logins of clients that were checked, by the result: accepted or refused.", by: "result", "method"
+        ),
+        .clientCredentialsRefused: Traits(
+            .counter, "Requests refused because the client brought a credential of its own ('authorization refuse').",
+            isOnBoard: false),
+        .placeholdersMisplaced: Traits(
+            .counter, "Requests refused because a credential's placeholder is where it is not replaced.",
+            isOnBoard: false),
+        .receivedBytes: Traits(.counter, "Body and tunnel bytes from clients."),
+        .sentBytes: Traits(.counter, "Body and tunnel bytes to clients."),
+        .replayDiskBytes: Traits(.gauge, "Bytes of replay-disk-total taken by bodies kept for sending again."),
+        .replayDiskRefused: Traits(.counter, "Bodies not kept because replay-disk-total was taken.", isOnBoard: false),
+        .spansSent: Traits(.counter, "Spans of traces that the collector accepted."),
+        .spansDropped: Traits(.counter, "Spans of traces that were dropped."),
+        .logLinesDropped: Traits(.counter, "Access log lines that were dropped."),
+        .reportLinesDropped: Traits(.counter, "Lines for standard error that were dropped."),
+        .errors: Traits(.counter, "Exchanges the proxy ended, by RFC 9209 error type.", by: "type"),
+        .storeUp: Traits(.gauge, "Whether the credential store can be reached.", isOnBoard: false),
+        .storeFollowedTimestampSeconds: Traits(
+            .gauge, "When all changes in the credential store were known here, since 1970."),
+        .rulesLoadedTimestampSeconds: Traits(.gauge, "When the current rules were loaded, since 1970."),
+        .rulesReloadFailed: Traits(.gauge, "Whether a newer rule file was rejected."),
+        .rulesReloads: Traits(.counter, "How often the rule file was read again.", by: "outcome", isOnBoard: false),
+        .expiryTimestampSeconds: Traits(
+            .gauge, "When certificates, tokens and trust exceptions expire, since 1970.", by: "kind", "name", "place"),
+        .loopLagSeconds: Traits(
+            .histogram, "How long an event may have waited: from one wait for events to the next, in all loops."),
+        .buildInfo: Traits(.info, "The version of the program.", by: "version"),
+        .processorSeconds: Traits(.counter, "Processor time used."),
+        .processOpenFds: Traits(.gauge, "Open file descriptors."),
+        .processMaxFds: Traits(.gauge, "Most file descriptors that may be open."),
+        .processVirtualMemoryBytes: Traits(.gauge, "Virtual memory.", isOnBoard: false),
+        .processVirtualMemoryMaxBytes: Traits(.gauge, "Most virtual memory that may be used.", isOnBoard: false),
+        .processResidentMemoryBytes: Traits(.gauge, "Resident memory."),
+        .processStartTimeSeconds: Traits(.gauge, "When the process was started, since 1970.", isOnBoard: false),
+    ]
 }

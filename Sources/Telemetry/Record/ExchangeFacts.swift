@@ -3,7 +3,7 @@ import HTTP
 import Model
 
 extension ExchangeRecord {
-    /// What is known of one request, and the members of the JSON log that it becomes.
+    /// The properties of one request, with the members of the JSON log that are made of them.
     public struct Facts {
         /// The user as whom the client authenticated to the proxy.
         @Seldom public var user: String?

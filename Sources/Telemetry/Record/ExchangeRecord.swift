@@ -78,7 +78,7 @@ public final class ExchangeRecord {
 
     public let parts: Parts
 
-    /// What is known of the current request. `reset` assigns a new value, so that no property outlives its request.
+    /// The properties of the current request. `reset` assigns a new value, so that no property outlives its request.
     public var facts = Facts()
     /// The decisions about challenges, if the record keeps `challenges`. They are no part of `facts`, because the next
     /// request uses their memory again.

@@ -48,11 +48,15 @@ enum AttacheContestant {
         }
     }
 
-    /// Clients come by HTTP/2: with TLS, or by prior knowledge. Origins with TLS have a certificate by the root.
-    static func streams(_ binary: String, _ certificates: Certificates, isSecure: Bool) -> Contestant {
+    /// Clients come by HTTP/2: with TLS, or by prior knowledge. With TLS they may also come by HTTP/1.1.
+    /// - Parameter rules: nil: origins with TLS have a certificate by the root.
+    static func streams(
+        _ binary: String, _ certificates: Certificates, isSecure: Bool = true, _ rules: Rules? = nil
+    ) -> Contestant {
         let tls = " tls certificate \(certificates.chain) key \(certificates.key) http2 yes"
         return contestant(
-            binary, .originating(anchor: certificates.root, upgrades: false), listening: isSecure ? tls : " h2c"
+            binary, rules ?? .originating(anchor: certificates.root, upgrades: false),
+            listening: isSecure ? tls : " h2c"
         ) { .forward(proxy: $0) }
     }
 

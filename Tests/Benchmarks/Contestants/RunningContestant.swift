@@ -44,9 +44,12 @@ final class RunningContestant {
         throw .contestant("\(name) did not listen within a minute")
     }
 
+    /// All that it has printed.
+    var output: String { Workspace.text(log) ?? "" }
+
     /// The start of what it printed.
     private var firstWords: String {
-        (Workspace.text(log) ?? "").split(separator: "\n").prefix(4).joined(separator: "\n    ")
+        output.split(separator: "\n").prefix(4).joined(separator: "\n    ")
     }
 
     /// CPU time so far, in nanoseconds.

@@ -15,9 +15,12 @@ final class LoadSecurity: Sendable {
     /// - Parameters:
     ///   - resumes: whether a client takes up the session of one before it.
     ///   - maximum: the newest version that is offered.
-    init(resumes: Bool = false, maximum: TLSVersion = .v13) throws(BenchError) {
+    ///   - speaksHTTP2: whether HTTP/2 is offered, and nothing else.
+    init(resumes: Bool = false, maximum: TLSVersion = .v13, speaksHTTP2: Bool = false) throws(BenchError) {
         do {
-            context = try ClientTLSContext.shared(for: ClientTLSContext.Settings(maximum: maximum))
+            let protocols = speaksHTTP2 ? ["h2"] : ["http/1.1"]
+            context = try ClientTLSContext.shared(
+                for: ClientTLSContext.Settings(maximum: maximum, applicationProtocols: protocols))
             anchors = try TrustAnchors(only: [])
         } catch {
             throw .machine("no TLS for the load generator: \(error)")

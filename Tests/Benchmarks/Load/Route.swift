@@ -1,5 +1,6 @@
 import Bytes
 import IO
+import TestSupport
 
 /// How a client reaches the origin.
 enum Route {
@@ -49,16 +50,30 @@ enum Route {
         var lines = [
             "GET \(target) HTTP/1.1",
             "Host: \(authority)",
-            "User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
-            "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
-            "Accept-Language: en-US,en;q=0.5",
-            "Accept-Encoding: identity",
-            "Referer: http://\(authority)/index.html",
-            "Cookie: session=4f1c2b7a9d3e; theme=dark",
-            "Connection: keep-alive",
         ]
+        lines += Self.fields(authority).map { "\($0): \($1)" }
+        lines.append("Connection: keep-alive")
         if case .oldForward = self { lines.append("Proxy-Connection: keep-alive") }
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
+    }
+
+    /// The fields of a browser's GET, but for those of the connection.
+    private static func fields(_ authority: String) -> FieldList {
+        [
+            ("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"),
+            ("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"),
+            ("Accept-Language", "en-US,en;q=0.5"),
+            ("Accept-Encoding", "identity"),
+            ("Referer", "http://\(authority)/index.html"),
+            ("Cookie", "session=4f1c2b7a9d3e; theme=dark"),
+        ]
+    }
+
+    /// The head of the same GET on a stream of HTTP/2.
+    static func streamHead(_ path: String, origin: UInt16) -> FieldList {
+        let authority = "127.0.0.1:\(origin)"
+        let target = [(":method", "GET"), (":scheme", "http"), (":authority", authority), (":path", path)]
+        return target + fields(authority).map { ($0.lowercased(), $1) }
     }
 
     static func connectRequest(origin: UInt16) -> [UInt8] {

@@ -4,12 +4,14 @@ import Synchronization
 /// The server behind the contestants, on its own loop. It has `/small` (1 KiB), `/body-16k` to `/body-1m`, and `/large`
 /// (100 MiB). Clients that prove that they know the password get `/basic` and `/digest`, and those with the token of `/token` get `/bearer` (1 KiB each). On connections
 /// that are logged in, there are `/ntlm` (1 KiB) and `/ntlm-medium` (64 KiB). Below `/ask/` each path is a Basic space
-/// that accepts no password.
+/// that accepts no password. `/silent` is not answered.
 final class Origin: Sendable {
     let content = OriginContent()
     let digest = DigestGuard(path: "/digest")
     /// Requests to `/basic`, `/bearer` and `/digest` that were answered with 401.
     let challenges = Atomic(0)
+    /// Requests to `/silent`.
+    let unanswered = Atomic(0)
     /// Connections that were accepted.
     let connections = Atomic(0)
     /// Connections that logged in by NTLM, each time they did.

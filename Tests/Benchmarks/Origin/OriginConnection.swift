@@ -24,6 +24,7 @@ struct OriginConnection {
                     guard buffer.writableCount > 0, try await socket.read(into: buffer) > 0 else { return }
                     continue
                 }
+                if asksForSilence(head) { return try await keepSilence() }
                 let answer = answer(to: head)
                 buffer.consume(head.length + bodyLength(of: head))
                 try await socket.write(answer)
@@ -34,6 +35,17 @@ struct OriginConnection {
         } catch {
             // The contestant hung up: nothing is owed to it.
         }
+    }
+
+    private func asksForSilence(_ head: Head) -> Bool {
+        let bytes = buffer.readable
+        return bytes.extracting(pathRange(head.word(1, of: bytes))).equals("/silent")
+    }
+
+    /// Reads to the end of the connection.
+    private func keepSilence() async throws(IOError) {
+        origin.unanswered.add(1, ordering: .relaxed)
+        repeat { buffer.clear() } while try await socket.read(into: buffer) > 0
     }
 
     private func bodyLength(of head: Head) -> Int {

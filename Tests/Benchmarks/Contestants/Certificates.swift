@@ -1,5 +1,5 @@
-/// Certificates of one run, made by `openssl`: a root, below it a server at 127.0.0.1 and an authority that issues for
-/// tunnels that are looked into. All with keys on P-256.
+/// Certificates of one run, made by `openssl`: a root, below it a server at 127.0.0.1, which is also localhost, and an
+/// authority that issues for tunnels that are looked into. All with keys on P-256.
 struct Certificates {
     let root: String
     /// The server's certificate.
@@ -36,7 +36,7 @@ struct Certificates {
             basicConstraints = critical,CA:FALSE
             keyUsage = critical,digitalSignature
             extendedKeyUsage = serverAuth
-            subjectAltName = IP:127.0.0.1
+            subjectAltName = IP:127.0.0.1,DNS:localhost
             subjectKeyIdentifier = hash
             authorityKeyIdentifier = keyid
 

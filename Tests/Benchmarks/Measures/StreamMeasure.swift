@@ -1,9 +1,14 @@
-/// Requests on streams of HTTP/2: 1 KiB for each, made by h2load of nghttp2.
+import Model
+import Synchronization
+
+/// Requests on streams of HTTP/2, made by h2load of nghttp2: 1 KiB for each, but for the bodies of 1 MiB.
 enum StreamMeasure {
     private static let few = 1000
     private static let many = 5000
     /// The requests of a timed run.
     private static let timed = 20_000
+    /// The requests for 1 MiB of a timed run.
+    private static let large = 300
 
     /// The HTTP version of the origin.
     private enum Origin: CaseIterable {
@@ -13,43 +18,143 @@ enum StreamMeasure {
         var version: String { self == .http1 ? "HTTP/1.1" : "HTTP/2" }
         var scheme: String { self == .http1 ? "http" : "https" }
 
-        func authority(in setting: Setting) throws(BenchError) -> String {
-            let port = self == .http1 ? setting.originPort : try setting.secure().origin.streams
-            return "127.0.0.1:\(port)"
+        func port(in setting: Setting) throws(BenchError) -> UInt16 {
+            self == .http1 ? setting.originPort : try setting.secure().origin.streams
         }
     }
 
-    /// Measures the CPU time of a request over TLS, beside that of HAProxy.
+    /// A contestant of timed runs.
+    private struct Turn {
+        let contestant: RunningContestant
+        /// Makes so many requests.
+        let load: (_ requests: Int) async throws(BenchError) -> Void
+        /// Ends the connections that last from one run to the next.
+        var close: () -> Void = {}
+    }
+
+    /// Measures the CPU time of a request over TLS, beside that of others.
     static func take(in setting: Setting) async throws(BenchError) -> [Finding] {
         guard isInstalled(in: setting) else { return [] }
-        let certificates = try setting.secure().certificates
         var findings: [Finding] = []
-        for origin in Origin.allCases {
-            let authority = try origin.authority(in: setting)
-            let ours = try setting.start(
-                AttacheContestant.streams(setting.options.attache, certificates, isSecure: true))
-            let ask = ["https://\(authority)/small", "-H", ":scheme: \(origin.scheme)"]
-            var turns = [(ours, ask + ["--connect-to=127.0.0.1:\(ours.route.port)"], [] as [Double])]
-            if setting.hasHAProxy {
-                let tls = origin == .http1 ? "" : " ssl verify required ca-file \(certificates.root) alpn h2"
-                let theirs = try setting.start(
-                    HAProxyContestant.streams(setting.options.haproxy, backend: authority + tls, certificates))
-                turns.append((theirs, ["https://127.0.0.1:\(theirs.route.port)/small"], []))
-            }
-            for (_, arguments, _) in turns { try load(few, arguments) }
-            for _ in 0..<setting.options.rounds {
-                for turn in turns.indices {
-                    let before = turns[turn].0.processorTime
-                    try load(timed, turns[turn].1)
-                    turns[turn].2.append(Double(turns[turn].0.processorTime - before) / Double(timed) / 1000)
-                }
-            }
-            for (contestant, _, _) in turns { contestant.stop() }
-            let title = "CPU per GET on a stream, TLS, \(origin.version) behind"
-            let theirs = turns.count > 1 ? Rounds.median(turns[1].2) : nil
-            findings.append(Finding("\(origin.metric)-cpu", title, "µs", Rounds.median(turns[0].2), theirs))
+        for origin in Origin.allCases { findings += try await takeSmall(from: origin, in: setting) }
+        return findings + [try await takeDigest(in: setting), try await takeBodies(in: setting)]
+    }
+
+    /// Measures GETs of 1 KiB, beside HAProxy and nghttpx.
+    private static func takeSmall(from origin: Origin, in setting: Setting) async throws(BenchError) -> [Finding] {
+        let (options, certificates) = (setting.options, try setting.secure().certificates)
+        let port = try origin.port(in: setting)
+        let url = "https://127.0.0.1:\(port)/small"
+        let scheme = ["-H", ":scheme: \(origin.scheme)"]
+        var turns = [try turn(AttacheContestant.streams(options.attache, certificates), [url] + scheme, in: setting)]
+        if setting.hasHAProxy {
+            let tls = origin == .http1 ? "" : " ssl verify required ca-file \(certificates.root) alpn h2"
+            let backend = "127.0.0.1:\(port)\(tls)"
+            let contestant = HAProxyContestant.streams(options.haproxy, backend: backend, certificates)
+            turns.append(try turn(contestant, [url], in: setting))
+        }
+        if NghttpxContestant.isInstalled {
+            let contestant = NghttpxContestant.streams(
+                origin: port, speaksHTTP2: origin == .http2, certificates)
+            turns.append(try turn(contestant, [url] + scheme, in: setting))
+        }
+        let costs = try await costs(of: turns, in: setting)
+        let cost = { (name: String) in turns.firstIndex { $0.contestant.name == name }.map { costs[$0] } }
+        var findings = [
+            Finding(
+                "\(origin.metric)-cpu", "CPU per GET on a stream, TLS, \(origin.version) behind", "µs", costs[0],
+                cost("haproxy"))
+        ]
+        if let theirs = cost("nghttpx") {
+            findings.append(
+                Finding(
+                    "\(origin.metric)-nghttpx-cpu", "  beside nghttpx", "µs", costs[0], theirs, of: "nghttpx"))
         }
         return findings
+    }
+
+    /// Measures GETs of 1 KiB from a Digest space whose password the proxy knows, beside plain ones.
+    private static func takeDigest(in setting: Setting) async throws(BenchError) -> Finding {
+        let (binary, certificates, port) = (
+            setting.options.attache, try setting.secure().certificates, setting.originPort
+        )
+        let before = setting.origin.challenges.load(ordering: .relaxed)
+        let costs = try await costs(
+            of: [
+                try turn(
+                    AttacheContestant.streams(binary, certificates, .answering(.digest, origin: port)),
+                    ["https://127.0.0.1:\(port)\(Workload.digest.path)", "-H", ":scheme: http"], in: setting),
+                try turn(
+                    AttacheContestant.streams(binary, certificates),
+                    ["https://127.0.0.1:\(port)/small", "-H", ":scheme: http"], in: setting),
+            ], in: setting)
+        let challenges = setting.origin.challenges.load(ordering: .relaxed) - before
+        // The requests that came before the first answer was known.
+        guard challenges <= few else { throw .contestant("\(challenges) requests met a Digest challenge") }
+        return Finding(
+            "http2-digest-cpu", "CPU per GET on a stream with a Digest answer", "µs", costs[0], costs[1], of: "plain")
+    }
+
+    /// Measures bodies of 1 MiB by HTTP/2 on both sides, beside HTTP/1.1 on both sides. Both have TLS on both sides.
+    private static func takeBodies(in setting: Setting) async throws(BenchError) -> Finding {
+        let (binary, secure, path) = (setting.options.attache, try setting.secure(), OriginContent.Size.m1.path)
+        let certificates = secure.certificates
+        let multiplexed = try turn(
+            AttacheContestant.streams(binary, certificates), ["https://127.0.0.1:\(secure.origin.streams)\(path)"],
+            atOnce: 4, in: setting)
+        let single = try setting.start(
+            AttacheContestant.streams(binary, certificates, .originating(anchor: certificates.root)))
+        let generator = try await LoadGenerator(
+            32, over: .secureForward(proxy: single.route.port), to: path, origin: secure.origin.kept,
+            security: secure.fresh, on: setting.loop)
+        let costs = try await costs(
+            of: [
+                multiplexed,
+                Turn(
+                    contestant: single,
+                    load: { (requests: Int) async throws(BenchError) in
+                        _ = try await generator.run(.requests(requests))
+                    },
+                    close: { generator.close() }),
+            ], warmup: 64, requests: large, in: setting)
+        return Finding(
+            "http2-1m-cpu", "CPU per GET of 1 MiB on a stream, HTTP/2 behind", "µs", costs[0], costs[1],
+            of: "HTTP/1.1, TLS")
+    }
+
+    /// Starts a contestant that h2load asks over eight connections.
+    private static func turn(
+        _ contestant: Contestant, _ arguments: [String], atOnce streams: Int = 32, in setting: Setting
+    ) throws(BenchError) -> Turn {
+        let running = try setting.start(contestant)
+        let arguments = arguments + ["--connect-to=127.0.0.1:\(running.route.port)"]
+        return Turn(contestant: running) { (requests: Int) async throws(BenchError) in
+            try load(requests, over: 8, atOnce: streams, arguments)
+        }
+    }
+
+    /// Runs contestants in turns, and stops them.
+    /// - Returns: the microseconds of CPU per request of each.
+    private static func costs(
+        of turns: [Turn], warmup: Int = few, requests: Int = timed, in setting: Setting
+    ) async throws(BenchError) -> [Double] {
+        defer {
+            for turn in turns {
+                turn.close()
+                turn.contestant.stop()
+            }
+        }
+        for turn in turns { try await turn.load(warmup) }
+        var costs = turns.map { _ in [Double]() }
+        for _ in 0..<setting.options.rounds {
+            for (place, turn) in turns.enumerated() {
+                let before = turn.contestant.processorTime
+                try await turn.load(requests)
+                let spent = turn.contestant.processorTime - before
+                costs[place].append(Double(spent) / Double(requests) / 1000)
+            }
+        }
+        return costs.map(Rounds.median)
     }
 
     /// Measures the user instructions of a request that comes without TLS.
@@ -59,7 +164,7 @@ enum StreamMeasure {
         let contestant = AttacheContestant.streams(setting.options.attache, certificates, isSecure: false)
         var findings: [Finding] = []
         for origin in Origin.allCases {
-            let authority = try origin.authority(in: setting)
+            let authority = "127.0.0.1:\(try origin.port(in: setting))"
             let figure = try InstructionMeasure.difference(of: contestant, from: few, to: many, in: setting) {
                 requests, running throws(BenchError) in
                 // Few, because each of the first ones makes a TLS handshake, which is slow under callgrind.
@@ -84,11 +189,11 @@ enum StreamMeasure {
 
     /// Makes requests over that many connections, and as many at once on each.
     private static func load(
-        _ requests: Int, over connections: Int = 8, atOnce streams: Int = 32, _ arguments: [String]
+        _ requests: Int, over connections: Int, atOnce streams: Int, _ arguments: [String]
     ) throws(BenchError) {
         let output = try Child.run(
             ["h2load", "-c", "\(connections)", "-m", "\(streams)", "-n", "\(requests)"] + arguments)
-        guard output.contains("\(requests) succeeded, 0 failed") else {
+        guard output.contains("\(requests) succeeded, 0 failed"), output.contains(": \(requests) 2xx") else {
             throw .machine("h2load \(arguments.joined(separator: " ")): \(output.suffix(500))")
         }
     }

@@ -3,8 +3,8 @@ import IO
 import Model
 import TLS
 
-/// nginx before the contestants, with TLS and without: 1 KiB for every request, on ports that differ in what they do
-/// with a connection.
+/// nginx before the contestants, with TLS and without: 1 KiB for every request but `/body-1m`, on ports that differ in what
+/// they do with a connection.
 final class SecureOrigin {
     /// TLS, connections kept.
     let kept: UInt16
@@ -29,10 +29,13 @@ final class SecureOrigin {
         let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \(workspace.path)/nginx;"
         }
+        let large = OriginContent.Size.m1
+        _ = try workspace.write(String(repeating: "a", count: large.bytes), to: String(large.path.dropFirst()))
         let server = { (port: UInt16, directives: String) in
             """
                 server {
                     listen 127.0.0.1:\(port)\(directives);
+                    location = \(large.path) { root \(workspace.path); }
                     location / { return 200 "\(String(repeating: "a", count: OriginContent.smallSize))"; }
                 }
 
@@ -41,6 +44,7 @@ final class SecureOrigin {
         let tickets = "ssl_session_cache shared:resumed:4m; ssl_session_tickets on"
         let none = "ssl_session_cache off; ssl_session_tickets off"
         let text = """
+            \(getuid() == 0 ? "user root;" : "")
             daemon off;
             worker_processes 1;
             pid \(workspace.path)/nginx.pid;

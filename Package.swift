@@ -164,7 +164,7 @@ let package = Package(
     targets: [
         // Layer 0: C libraries of the distribution; a module map, and a shim only where C has macros or varargs. CScan is
         // ours: searches with the vector unit, whose types Swift 6.3 compiles to loops over their lanes;
-        // CBlocks as well: OpenSSL allocates by it.
+        // CBlocks as well: OpenSSL and nghttp2 allocate by it.
         .target(name: "CLinux"),
         .target(name: "CScan"),
         .target(name: "CBlocks"),

@@ -1,5 +1,6 @@
 import Bytes
 import COpenSSL
+import Glibc
 
 extension Certificate {
     /// Times of certificates, which are whole seconds.

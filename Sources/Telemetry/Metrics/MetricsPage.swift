@@ -58,7 +58,9 @@ public struct MetricsPage {
     }
 
     /// Sets the lag of each loop.
-    public mutating func set(loopLag: [DurationHistogram.Durations]) { histograms[.loopLagSeconds] = [([], DurationHistogram.Durations(sumOf: loopLag))] }
+    public mutating func set(loopLag: [DurationHistogram.Durations]) {
+        histograms[.loopLagSeconds] = [([], DurationHistogram.Durations(sumOf: loopLag))]
+    }
 
     /// - Parameter version: the program's version, as `attache version` prints it.
     public mutating func set(version: String) { samples[.buildInfo] = [([version], "1")] }

@@ -45,6 +45,7 @@ static __thread int kept;
 static __thread void *kept_blocks[kept_count];
 
 _Static_assert(block_count <= UINT16_MAX, "a block's number fits in its list");
+_Static_assert(largest >= 22 * 1024, "OpenSSL's memory for a message of a handshake fits");
 
 // Where a page does not fit in a block, giving one back would take memory of its neighbour.
 static void reserve_range(void) {

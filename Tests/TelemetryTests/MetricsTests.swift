@@ -2,9 +2,10 @@ import Bytes
 import HTTP
 import IO
 import Model
-import Telemetry
 import TestSupport
 import Testing
+
+@testable import Telemetry
 
 struct MetricsTests {
     static func exchange(_ change: (inout ExchangeRecord.Facts) -> Void) -> ExchangeRecord {
@@ -50,8 +51,7 @@ struct MetricsTests {
             metrics.add(.accepted, by: method)
             metrics.add(.refused, by: method)
         }
-        let methods: [AuthenticationMethod] = [.basic, .digest, .ntlm, .negotiate, .bearer, .htmlForm]
-        let schemes = methods.map { AnsweredScheme?.some(.method($0)) } + [nil]
+        let schemes = AnsweredScheme.challenged + [nil]
         for scheme in schemes {
             for cause in UnansweredCause.allCases { metrics.addUnanswered(scheme, because: cause) }
         }

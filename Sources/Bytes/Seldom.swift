@@ -1,5 +1,5 @@
-/// An optional value that is mostly nil. Destroying nil costs two instructions; for an `Optional` of an object or a text
-/// it is a call of the runtime.
+/// An optional value that is mostly nil. Destroying nil is a comparison; for an `Optional` of an object or a text it is a
+/// call of the runtime.
 @propertyWrapper
 public enum Seldom<Value> {
     case none

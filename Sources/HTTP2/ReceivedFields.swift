@@ -89,17 +89,7 @@ struct ReceivedFields {
     /// The value of `content-length`, in bytes; nil if it is absent or no number.
     var contentLength: Int? {
         let length = length
-        let digits = length.readable
-        guard !digits.isEmpty else { return nil }
-        var number = 0
-        for place in digits.indices {
-            guard digits[place].isDigit else { return nil }
-            let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
-            let (sum, isLarger) = tens.addingReportingOverflow(Int(digits[place] &- 0x30))
-            if isTooLarge || isLarger { return nil }
-            number = sum
-        }
-        return number
+        return try? BodyFraming.length(length.readable, in: 0..<length.count)
     }
 
     static func append(_ name: Span<UInt8>, _ value: Span<UInt8>, to buffer: ByteBuffer) {

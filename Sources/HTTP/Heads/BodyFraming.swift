@@ -71,7 +71,7 @@ public enum BodyFraming: Equatable, Sendable {
     }
 
     /// Reads a number of digits only (RFC 9110 section 8.6), up to the largest signed 64-bit number.
-    static func length(_ bytes: Span<UInt8>, in value: Range<Int>) throws(Defect) -> Int {
+    public static func length(_ bytes: Span<UInt8>, in value: Range<Int>) throws(Defect) -> Int {
         guard !value.isEmpty else { throw .malformedContentLength }
         var length = 0
         if value.count <= 18 {

@@ -154,6 +154,11 @@ extension Span<UInt8> {
         scan(range, scan_find_token_end)
     }
 
+    /// The end of the token without capitals at the start of the range; the end of the range if the token fills it.
+    public func endOfLowercaseToken(in range: Range<Int>) -> Int {
+        scan(range, scan_find_lower_token_end)
+    }
+
     /// The offset of the first byte in `range` that a request target must not contain, anything but visible ASCII, and
     /// `#`; the range's end if none.
     public func firstOutsideTarget(in range: Range<Int>) -> Int {

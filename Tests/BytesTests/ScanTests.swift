@@ -1,7 +1,7 @@
 import Bytes
 import Testing
 
-/// The searches look at sixteen bytes at a time; here each is held against its definition, at every length and start
+/// The searches look at sixteen or eight bytes at a time; here each is held against its definition, at every length and start
 /// around a block's border.
 @Suite struct ScanTests {
     private static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || byte == 0x7F }
@@ -20,6 +20,8 @@ import Testing
             let rest = start..<count
             #expect(bytes.span.firstControl(from: start) == rest.first { Self.isControl(bytes[$0]) } ?? count)
             #expect(bytes.span.endOfToken(in: rest) == rest.first { !bytes[$0].isTokenByte } ?? count)
+            let lowercase = rest.first { !bytes[$0].isTokenByte || bytes[$0].asciiLowercased != bytes[$0] }
+            #expect(bytes.span.endOfLowercaseToken(in: rest) == lowercase ?? count)
             #expect(bytes.span.firstOutsideTarget(in: rest) == rest.first { Self.isOutsideTarget(bytes[$0]) } ?? count)
             #expect(bytes.span.endOfHostName(in: rest) == rest.first { !Self.isHost(bytes[$0]) } ?? count)
         }
@@ -27,7 +29,7 @@ import Testing
 
     @Test func `each byte is found, or passed over, wherever it stands`() {
         for byte in UInt8.min...UInt8.max {
-            for count in [1, 15, 16, 17, 33] {
+            for count in [1, 7, 8, 9, 13, 15, 16, 17, 33] {
                 for place in Set([0, count / 2, count - 1]) {
                     var bytes = [UInt8](repeating: UInt8(ascii: "a"), count: count)
                     bytes[place] = byte

@@ -14,6 +14,9 @@ static inline uint8_t scan_lower(uint8_t byte) { return scan_lower_table[byte]; 
 
 static inline bool scan_is_control(uint8_t byte) { return (byte < 0x20 && byte != '\t') || byte == 0x7F; }
 static inline bool scan_is_no_token(uint8_t byte) { return !scan_token_table[byte]; }
+static inline bool scan_is_no_lower_token(uint8_t byte) {
+    return !scan_token_table[byte] || scan_lower_table[byte] != byte;
+}
 static inline bool scan_is_outside_target(uint8_t byte) { return byte <= 0x20 || byte >= 0x7F || byte == '#'; }
 static inline bool scan_is_outside_host(uint8_t byte) {
     return (uint8_t)((byte | 0x20) - 'a') >= 26 && (uint8_t)(byte - '0') >= 10 && byte != '-' && byte != '.' &&
@@ -49,6 +52,12 @@ static inline __m128i scan_no_tokens(__m128i bytes) {
     return _mm_xor_si128(usual, _mm_set1_epi8(-1));
 }
 
+/// All but lower-case letters and the hyphen.
+static inline __m128i scan_no_lower_tokens(__m128i bytes) {
+    __m128i usual = _mm_or_si128(scan_between(bytes, 'a', 25), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('-')));
+    return _mm_xor_si128(usual, _mm_set1_epi8(-1));
+}
+
 static inline __m128i scan_outside_target(__m128i bytes) {
     return _mm_or_si128(scan_invisible(bytes), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('#')));
 }
@@ -59,7 +68,7 @@ static inline __m128i scan_outside_host(__m128i bytes) {
     return _mm_xor_si128(_mm_or_si128(usual, scan_between(bytes, '-', 1)), _mm_set1_epi8(-1));
 }
 
-// Whole blocks; then the last bytes together with some that come before them.
+// Whole blocks; then the last bytes together with some that come before them. Text of 8 to 15 bytes has blocks of 8.
 #define SCAN_SKIP(bytes, start, count, search)                                                                        \
     bool done = false;                                                                                                 \
     for (; start + 16 <= count; start += 16) {                                                                         \
@@ -73,6 +82,14 @@ static inline __m128i scan_outside_host(__m128i bytes) {
         const __m128i *last = (const __m128i *)(bytes + count - 16);                                                   \
         unsigned mask = (unsigned)_mm_movemask_epi8(search(_mm_loadu_si128(last))) >> (16 - (count - start));          \
         start = mask == 0 ? count : start + (unsigned)__builtin_ctz(mask);                                             \
+    } else if (!done && count >= 8 && start + 4 <= count) {                                                            \
+        while (start < count) {                                                                                        \
+            size_t from = start + 8 <= count ? start : count - 8;                                                      \
+            __m128i block = _mm_loadl_epi64((const __m128i *)(bytes + from));                                          \
+            unsigned mask = ((unsigned)_mm_movemask_epi8(search(block)) & 0xFF) >> (start - from);                     \
+            start = mask == 0 ? from + 8 : start + (unsigned)__builtin_ctz(mask);                                      \
+            if (mask != 0) break;                                                                                      \
+        }                                                                                                              \
     }
 #else
 #define SCAN_SKIP(bytes, start, count, search)
@@ -91,6 +108,8 @@ static inline __m128i scan_outside_host(__m128i bytes) {
 SCAN_FIND(scan_find_control, scan_unusual, scan_is_control)
 /// A byte that a token may not hold.
 SCAN_FIND(scan_find_token_end, scan_no_tokens, scan_is_no_token)
+/// A byte that the name of a field in HTTP/2 may not hold: one that no token may, or a capital.
+SCAN_FIND(scan_find_lower_token_end, scan_no_lower_tokens, scan_is_no_lower_token)
 /// A byte that a request target may not hold: anything but visible ASCII, and `#`.
 SCAN_FIND(scan_find_outside_target, scan_outside_target, scan_is_outside_target)
 /// A byte that a host name may not hold: letters, digits, `-`, `.`, `_` and `~` it may.

@@ -3,21 +3,15 @@ import Glibc
 import HTTP2
 import IO
 
-/// The owner of an HTTP/2 connection, which moves the bytes of its streams.
-public protocol StreamOwner: AnyObject {
-    /// Moves them after the events of this batch.
-    func schedule()
-}
-
 /// A stream of an HTTP/2 connection as the channel of the exchange or session that uses it. The owner of the connection
 /// calls `update` for each stream that has changed, and moves its bytes after `schedule`.
 open class MultiplexedChannel: StreamChannel {
     /// The stream; nil when it was released.
     private var multiplexed: MultiplexedStream?
-    private let owner: any StreamOwner
+    private let owner: StreamOwner
     private var isFault = false
 
-    public init(over stream: MultiplexedStream, of owner: any StreamOwner, on loop: EventLoop) {
+    public init(over stream: MultiplexedStream, of owner: StreamOwner, on loop: EventLoop) {
         self.owner = owner
         super.init(on: loop)
         carry(stream)
@@ -101,26 +95,5 @@ open class MultiplexedChannel: StreamChannel {
     override open func release() {
         super.release()
         leave()
-    }
-}
-
-extension MultiplexedConnection {
-    /// Reads what the peer has sent, as far as it has come.
-    /// - Parameters:
-    ///   - now: a time that never goes back, in nanoseconds.
-    ///   - buffers: lends the buffer.
-    /// - Returns: false if the peer has ended the connection, or it is broken.
-    public func receive(from stream: ByteStream, at now: UInt64, into buffers: BufferPool) -> Bool {
-        let buffer = buffers.take()
-        defer { buffers.give(buffer) }
-        while excess == nil, !hasFailed {
-            buffer.clear()
-            switch stream.tryRead(into: buffer) {
-            case .moved: receive(buffer.readable, at: now)
-            case .wouldBlock: return true
-            case .endOfStream, .failed: return false
-            }
-        }
-        return true
     }
 }

@@ -9,7 +9,7 @@ final class ClientStream: MultiplexedChannel {
     /// The time when bytes moved last, or the stream began.
     private(set) var lastMove: LoopInstant
 
-    init(_ stream: RequestStream, of owner: any StreamOwner, on loop: EventLoop) {
+    init(_ stream: RequestStream, of owner: StreamOwner, on loop: EventLoop) {
         self.stream = stream
         lastMove = loop.now
         super.init(over: stream, of: owner, on: loop)

@@ -10,35 +10,22 @@ import Upstream
 /// A client's connection that speaks HTTP/2. Each of its streams has a session of its own, whose host is this object. The
 /// session of the connection owns it and passes the connection's events on.
 ///
-/// All bytes of the connection move in `advance`. A session only fills its stream and calls `schedule`, so that a batch of
-/// events causes one write. The limits count sessions, not streams: a request that continues after its stream was reset
-/// keeps its place.
-final class ClientStreams: SessionHost, StreamOwner {
+/// The limits count sessions, not streams: a request that continues after its stream was reset keeps its place.
+final class ClientStreams: StreamOwner, SessionHost {
     private unowned let session: ClientSession
     private let host: any SessionHost
+    private let metrics: Metrics
     /// The streams of the client's address.
     private let share: StreamCount.Share
     private let connection: ServerConnection
     private var sessions: [Int: ClientSession] = [:]
     /// The sessions that serve no stream now. The next streams take them, the last one first.
     private var parked: [ClientSession] = []
-    /// Frees the memory of parked sessions when the connection is idle.
-    private var trimming: Alarm?
     private var lastNumber = 0
     /// The streams whose requests are not begun, in their order.
     private var waiting: [RequestStream] = []
-    private let outbound = ByteBuffer(capacity: 0)
-    /// Whether `advance` is due.
-    private var isScheduled = false
-    private var isAdvancing = false
-    /// Whether a session has changed its stream since the last bytes were made.
-    private var isDirty = false
     /// Whether the connection takes no more streams.
     private var isDraining = false
-    /// Whether the client takes no bytes now.
-    private var isBlocked = false
-    /// Whether the client has taken bytes in this turn.
-    private var hasWritten = false
     private var wait = Wait.none
     private var reported = Reported()
 
@@ -67,43 +54,27 @@ final class ClientStreams: SessionHost, StreamOwner {
     private static let turnLimit = 32
     /// The streams after which the client must connect again.
     private static let streamLimit = 100_000
-    /// The bytes that are made for one write.
-    private static let pieceLimit = BufferPool.regular
-    /// The time until the memory that only streams need is freed.
-    private static let trimPause = Milliseconds.seconds(2)
 
     /// - Throws: `ServerConnection.OutOfMemory`
     init(of session: ClientSession) throws(ServerConnection.OutOfMemory) {
         self.session = session
         host = session.host
+        metrics = session.downstream.metrics
         var settings = ServerConnection.Settings(form: session.downstream.isProxy ? .absolute : .origin)
         limit = session.host.policy.exchanges.limits.streams
         settings.streams = UInt32(clamping: limit)
         settings.limits = session.host.policy.exchanges.limits.request
         connection = try ServerConnection(settings)
         share = session.host.joinStreams(from: session.downstream.address)
+        super.init(of: connection, over: session.stream, on: session.downstream.loop)
         metrics.add(to: .http2Connections)
     }
-
-    private var loop: EventLoop { session.downstream.loop }
-    /// The time on the loop's clock, in nanoseconds.
-    private var now: UInt64 { loop.now.nanoseconds(since: .zero) }
-    private var metrics: Metrics { session.downstream.metrics }
-    private var stream: ByteStream { session.stream }
 
     /// Whether no request is in progress.
     var isIdle: Bool { busy == 0 && waiting.isEmpty }
 
     /// The number of sessions that serve a stream.
     private var busy: Int { sessions.count - parked.count }
-
-    /// Calls `advance` when the events of this batch are served.
-    func schedule() {
-        if isAdvancing { isDirty = true }
-        guard !isScheduled, !isAdvancing else { return }
-        isScheduled = true
-        stream.channel.announceSoon()
-    }
 
     // MARK: - Bytes
 
@@ -112,24 +83,23 @@ final class ClientStreams: SessionHost, StreamOwner {
 
     /// Moves the bytes that can be moved without waiting, and begins requests.
     func advance() {
-        guard !isAdvancing else { return }
-        (isScheduled, isAdvancing) = (false, true)
+        guard beginTurn() else { return }
         let hasTime = stream.channel.isOpen
-        let isLost = hasTime && !connection.receive(from: stream, at: now, into: loop.buffers)
+        let isLost = hasTime && !receive()
         deliver()
         beginWaiting()
         let isWritten = write()
-        isAdvancing = false
+        endTurn()
         note()
         if let excess = connection.excess { return end(for: excess) }
         if isLost || !isWritten || !hasTime { return end() }
-        if outbound.isEmpty, connection.isOver || connection.hasFailed || isDraining && isIdle { return end() }
+        if isFlushed, connection.isOver || connection.hasFailed || isDraining && isIdle { return end() }
         if !waiting.isEmpty { schedule() }
         setDeadline()
     }
 
     /// Tells the sessions what has changed on their streams.
-    private func deliver() {
+    override func deliver() {
         while let changed = connection.nextChanged() {
             if let channel = changed.owner as? ClientStream {
                 channel.update()
@@ -141,36 +111,9 @@ final class ClientStreams: SessionHost, StreamOwner {
         }
     }
 
-    /// - Returns: false if the connection is broken.
-    private func write() -> Bool {
-        hasWritten = false
-        while true {
-            if outbound.isEmpty {
-                isDirty = false
-                loop.buffers.refill(outbound)
-                connection.produce(into: outbound, limit: Self.pieceLimit, at: now)
-                // Sent content makes room for more.
-                deliver()
-                if outbound.isEmpty {
-                    isBlocked = false
-                    loop.buffers.reclaim(from: outbound)
-                    if isDirty { continue }
-                    return true
-                }
-            }
-            switch stream.tryWrite(from: outbound) {
-            case .moved: (isBlocked, hasWritten) = (false, true)
-            case .wouldBlock:
-                isBlocked = true
-                return true
-            case .endOfStream, .failed: return false
-            }
-        }
-    }
-
     private func setDeadline() {
         let timeouts = host.timeouts
-        if isBlocked {
+        if blockedSince != nil {
             if wait != .room || hasWritten { stream.setDeadline(after: timeouts.idle) }
             wait = .room
         } else if connection.isReceivingHead {
@@ -237,18 +180,10 @@ final class ClientStreams: SessionHost, StreamOwner {
         host.endStream(in: share)
     }
 
-    /// Frees the memory that only streams need, if the connection stays idle.
-    private func trimLater() {
-        if let trimming, !trimming.hasRung { return }
-        let alarm =
-            trimming
-            ?? Alarm(on: loop) { [unowned self] in
-                guard isIdle else { return }
-                endParked()
-                connection.trim()
-            }
-        trimming = alarm
-        alarm.set(after: Self.trimPause)
+    override func trim() {
+        guard isIdle else { return }
+        endParked()
+        super.trim()
     }
 
     private func endParked() {
@@ -280,11 +215,7 @@ final class ClientStreams: SessionHost, StreamOwner {
 
     /// Tells the client that the connection ends, and closes it.
     func end() {
-        connection.end()
-        if !isBlocked, !stream.isClosed {
-            connection.produce(into: outbound, limit: outbound.count + Self.pieceLimit, at: now)
-            _ = stream.tryWrite(from: outbound)
-        }
+        sayEnd()
         session.end()
     }
 

@@ -8,34 +8,19 @@ import Transport
 /// A connection to a server that speaks HTTP/2 (RFC 9113). Each of its streams carries one request, of any client whose
 /// terms are the same. A login never belongs to one.
 ///
-/// It observes its socket itself. All bytes move in `advance`: an exchange only fills its stream and calls `schedule`, so
-/// that a batch of events causes one write.
-///
-/// Belongs to its loop.
-public final class SharedConnection: Channel.Observer, StreamOwner {
+/// It observes its socket itself.
+public final class SharedConnection: StreamOwner, Channel.Observer {
     /// The connection below, with its server, terms and trust. It is in the loop's `IdlePool` while no stream is open.
     let carrier: OriginConnection
     private let connection: ClientConnection
-    private let loop: EventLoop
     private let metrics: Metrics
-    private let outbound = ByteBuffer(capacity: 0)
     /// The streams that exchanges use.
     private(set) var used = 0
     /// Whether a stream has been given out before.
     private var hasServed = false
     /// Whether no more streams are given out.
     private(set) var isRetired = false
-    private var isOver = false
-    /// Whether `advance` is due.
-    private var isScheduled = false
-    private var isAdvancing = false
-    /// Whether an exchange has changed its stream since the last bytes were made.
-    private var isDirty = false
-    /// The time since when the server has taken no bytes; nil while it takes them.
-    private var blockedSince: LoopInstant?
     private var wait = Wait.none
-    /// Frees the memory of streams when the connection is idle.
-    private var trimming: Alarm?
     /// The time when the last PING was sent; nil if the server has sent something beside its answer since.
     private var lastPing: LoopInstant?
     /// The time of the frame that answered it, as in `ClientConnection.lastFrame`.
@@ -68,10 +53,6 @@ public final class SharedConnection: Channel.Observer, StreamOwner {
     private static let stall: Milliseconds = 1000
     /// The limit of streams at once of a connection with a parent. Most of them are tunnels that rest.
     private static let parentLimit = 1000
-    /// The time without streams until the memory that only streams need is freed.
-    private static let trimPause: Milliseconds = 2000
-    /// The bytes that are made for one write.
-    private static let pieceLimit = BufferPool.regular
 
     /// - Parameter carrier: a connection on which TLS has agreed on HTTP/2.
     /// - Throws: `ServerConnection.OutOfMemory`
@@ -79,12 +60,12 @@ public final class SharedConnection: Channel.Observer, StreamOwner {
         over carrier: OriginConnection, limits: Limits, on loop: EventLoop, countedBy metrics: Metrics
     ) throws(ServerConnection.OutOfMemory) {
         self.carrier = carrier
-        self.loop = loop
         self.metrics = metrics
         var settings = ClientConnection.Settings()
         settings.limits = limits
         if carrier.peer.isProxy { settings.streams = Self.parentLimit }
         connection = try ClientConnection(settings)
+        super.init(of: connection, over: carrier.stream, on: loop)
         carrier.stream.rest(telling: self)
         carrier.stream.setDeadline(after: nil)
         if let early = carrier.early { connection.receive(early.readable, at: now) }
@@ -92,9 +73,6 @@ public final class SharedConnection: Channel.Observer, StreamOwner {
     }
 
     var terms: ConnectionTerms { carrier.terms }
-    private var stream: ByteStream { carrier.stream }
-    /// The time on the loop's clock, in nanoseconds.
-    private var now: UInt64 { loop.now.nanoseconds(since: .zero) }
 
     // MARK: - Streams
 
@@ -141,37 +119,28 @@ public final class SharedConnection: Channel.Observer, StreamOwner {
         schedule()
     }
 
-    /// Calls `advance` when the events of this batch are served.
-    public func schedule() {
-        if isAdvancing { isDirty = true }
-        guard !isScheduled, !isAdvancing, !isOver else { return }
-        isScheduled = true
-        stream.channel.announceSoon()
-    }
-
     public func channelChanged(_ channel: Channel) { advance() }
 
     // MARK: - Bytes
 
     /// Moves the bytes that can be moved without waiting.
     private func advance() {
-        guard !isAdvancing, !isOver else { return }
-        (isScheduled, isAdvancing) = (false, true)
+        guard beginTurn() else { return }
         let isTimedOut = !stream.channel.isOpen && !stream.isClosed
-        var isLost = stream.isClosed || !connection.receive(from: stream, at: now, into: loop.buffers)
+        var isLost = stream.isClosed || !receive()
         deliver()
         if !isLost, !write() {
             // The reason may have come: an alert, or GOAWAY.
-            _ = connection.receive(from: stream, at: now, into: loop.buffers)
+            _ = receive()
             isLost = true
         }
-        isAdvancing = false
+        endTurn()
         if isLost { return end() }
         if connection.excess != nil {
             connection.endForExcess()
             return finish()
         }
-        if outbound.isEmpty, connection.isOver || connection.hasFailed { return end() }
+        if isFlushed, connection.isOver || connection.hasFailed { return end() }
         if connection.isRetired { isRetired = true }
         if connection.requiresHTTP11 { carrier.peer.streams.noteNeedOfHTTP11(at: loop.now) }
         // A server may fail to end a stream whose response was whole.
@@ -185,7 +154,7 @@ public final class SharedConnection: Channel.Observer, StreamOwner {
     }
 
     /// Tells the exchanges what has changed on their streams.
-    private func deliver() {
+    override public func deliver() {
         guard connection.isRetired else {
             while let changed = connection.nextChanged() { inform(changed) }
             return
@@ -202,32 +171,6 @@ public final class SharedConnection: Channel.Observer, StreamOwner {
         channel.announce()
     }
 
-    /// - Returns: false if the connection is broken.
-    private func write() -> Bool {
-        while true {
-            if outbound.isEmpty {
-                isDirty = false
-                loop.buffers.refill(outbound)
-                connection.produce(into: outbound, limit: Self.pieceLimit, at: now)
-                // Sent content makes room for more.
-                deliver()
-                if outbound.isEmpty {
-                    blockedSince = nil
-                    loop.buffers.reclaim(from: outbound)
-                    if isDirty { continue }
-                    return true
-                }
-            }
-            switch stream.tryWrite(from: outbound) {
-            case .moved: blockedSince = nil
-            case .wouldBlock:
-                blockedSince = blockedSince ?? loop.now
-                return true
-            case .endOfStream, .failed: return false
-            }
-        }
-    }
-
     // MARK: - Time
 
     /// Waits for a request, among the idle connections of the loop.
@@ -240,17 +183,7 @@ public final class SharedConnection: Channel.Observer, StreamOwner {
         stream.setDeadline(after: Self.keptFor)
     }
 
-    /// Frees the memory that only streams need, if the connection stays idle.
-    private func trimLater() {
-        if let trimming, !trimming.hasRung { return }
-        let alarm =
-            trimming
-            ?? Alarm(on: loop) { [unowned self] in
-                if used == 0 { connection.trim() }
-            }
-        trimming = alarm
-        alarm.set(after: Self.trimPause)
-    }
+    override public func trim() { if used == 0 { super.trim() } }
 
     /// Begins to wait for frames of the server, if it does not already.
     /// - Returns: true.
@@ -297,11 +230,7 @@ public final class SharedConnection: Channel.Observer, StreamOwner {
 
     /// Tells the server that the connection ends, and closes it.
     private func finish() {
-        connection.end()
-        if blockedSince == nil, !stream.isClosed {
-            connection.produce(into: outbound, limit: outbound.count + Self.pieceLimit, at: now)
-            _ = stream.tryWrite(from: outbound)
-        }
+        sayEnd()
         end()
     }
 

@@ -30,7 +30,7 @@ public final class ClientConnection: MultiplexedConnection {
     /// The request whose head is read.
     var request = WrittenRequest()
     /// The response whose fields come.
-    var response: ReceivedResponse
+    let response: ReceivedResponse
     /// The streams whose requests have no head so far.
     private var unsent: [ResponseStream] = []
     private var refusal: Refusal?
@@ -113,15 +113,14 @@ public final class ClientConnection: MultiplexedConnection {
     func submit(hasContent: Bool, on stream: ResponseStream) {
         unsent.removeAll { $0 === stream }
         guard allowsRequest else { return stream.fail(.unprocessed) }
-        fields.removeAll()
-        request.add(to: &fields, of: stream.written, scheme: stream.scheme, secretNames: stream.secretNames)
-        let id = fields.withPairs { pairs in
+        request.add(to: &fields, from: stream.written.text, scheme: stream.scheme, secretNames: stream.secretNames)
+        let id = fields.handOver { fields in
             guard hasContent else {
-                return nghttp2_submit_request(session, nil, pairs.baseAddress, pairs.count, nil, nil)
+                return nghttp2_submit_request(session, nil, fields.baseAddress, fields.count, nil, nil)
             }
             var provider = nghttp2_data_provider()
             provider.read_callback = Self.provide
-            return nghttp2_submit_request(session, nil, pairs.baseAddress, pairs.count, &provider, nil)
+            return nghttp2_submit_request(session, nil, fields.baseAddress, fields.count, &provider, nil)
         }
         guard id > 0 else {
             return stream.fail(id == NGHTTP2_ERR_STREAM_ID_NOT_AVAILABLE.rawValue ? .unprocessed : .faultyRequest)
@@ -199,6 +198,13 @@ public final class ClientConnection: MultiplexedConnection {
     override func beginHead(_ frame: nghttp2_frame) {
         isProven = true
         response.reset()
+    }
+
+    /// Blanks around the value are dropped, as in HTTP/1.1: servers send them.
+    override func addToHead(_ name: Span<UInt8>, _ value: Span<UInt8>, of stream: MultiplexedStream) {
+        guard !stream.isLost, !stream.isReleased else { return }
+        response.add(name, value.extracting(value.trimmingBlanks(0..<value.count)))
+        if response.isExcessive { exceed(.fields) }
     }
 
     override func note(_ frame: nghttp2_frame) {

@@ -281,9 +281,8 @@ public class MultiplexedConnection {
 
     /// Sends the trailer section.
     private func submit(trailers lines: ByteBuffer, on stream: MultiplexedStream) {
-        fields.removeAll()
         fields.add(lines: lines)
-        let result = fields.withPairs { nghttp2_submit_trailer(session, stream.id, $0.baseAddress, $0.count) }
+        let result = fields.handOver { nghttp2_submit_trailer(session, stream.id, $0.baseAddress, $0.count) }
         if result != 0 { reset(stream, .internalError) }
     }
 
@@ -304,6 +303,9 @@ public class MultiplexedConnection {
 
     /// HEADERS have begun.
     func beginHead(_ frame: nghttp2_frame) {}
+
+    /// A field of a head has come.
+    func addToHead(_ name: Span<UInt8>, _ value: Span<UInt8>, of stream: MultiplexedStream) {}
 
     /// A frame that concerns the connection was read.
     func note(_ frame: nghttp2_frame) {}
@@ -333,7 +335,17 @@ extension MultiplexedConnection {
         data.map { Unmanaged<MultiplexedConnection>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private static let failure = Int32(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+    /// Has the connection look at a frame, without a reference of its own.
+    /// - Returns: the result of the callback. After a failure the library reads no more.
+    private static func show<Frame>(
+        _ frame: UnsafePointer<Frame>?, to data: UnsafeMutableRawPointer?,
+        _ look: (MultiplexedConnection, Frame) -> Bool
+    ) -> Int32 {
+        let failure = Int32(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+        guard let frame, let data else { return failure }
+        let connection = Unmanaged<MultiplexedConnection>.fromOpaque(data)
+        return connection._withUnsafeGuaranteedRef { look($0, frame.pointee) } ? 0 : failure
+    }
 
     private static func set(_ callbacks: OpaquePointer) {
         setInput(callbacks)
@@ -342,8 +354,10 @@ extension MultiplexedConnection {
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, data in
-            if let frame { MultiplexedConnection.connection(data)?.noteSent(frame.pointee) }
-            return 0
+            MultiplexedConnection.show(frame, to: data) { connection, frame in
+                connection.noteSent(frame)
+                return true
+            }
         }
         // A DATA frame fills the buffer that is written next, and leaves no byte for another one.
         nghttp2_session_callbacks_set_data_source_read_length_callback(callbacks) {
@@ -355,59 +369,54 @@ extension MultiplexedConnection {
             return min(room, Int(window), Int(streamWindow), Int(largest))
         }
         nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, error, data in
-            guard let frame, let connection = MultiplexedConnection.connection(data) else { return 0 }
-            // A message that cannot be sent must not leave its peer waiting.
-            if UInt32(frame.pointee.hd.type) == NGHTTP2_HEADERS.rawValue,
-                let stream = connection.stream(frame.pointee.hd.stream_id)
-            {
-                connection.noteHeadNotSent(error, on: stream)
+            MultiplexedConnection.show(frame, to: data) { connection, frame in
+                // A message that cannot be sent must not leave its peer waiting.
+                if UInt32(frame.hd.type) == NGHTTP2_HEADERS.rawValue,
+                    let stream = connection.stream(frame.hd.stream_id)
+                {
+                    connection.noteHeadNotSent(error, on: stream)
+                }
+                return true
             }
-            return 0
         }
     }
 
     private static func setInput(_ callbacks: OpaquePointer) {
         nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, header, data in
-            guard let header, let connection = MultiplexedConnection.connection(data) else {
-                return MultiplexedConnection.failure
-            }
-            return connection.begin(header.pointee) ? 0 : MultiplexedConnection.failure
+            MultiplexedConnection.show(header, to: data) { $0.begin($1) }
         }
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, data in
-            guard let frame, let connection = MultiplexedConnection.connection(data) else {
-                return MultiplexedConnection.failure
+            MultiplexedConnection.show(frame, to: data) { connection, frame in
+                connection.isReceivingHead = true
+                connection.beginHead(frame)
+                return true
             }
-            connection.isReceivingHead = true
-            connection.beginHead(frame.pointee)
-            return 0
         }
         nghttp2_session_callbacks_set_on_header_callback(callbacks) {
             _, frame, name, nameLength, value, valueLength, _, data in
-            guard let frame, let connection = MultiplexedConnection.connection(data) else {
-                return MultiplexedConnection.failure
+            MultiplexedConnection.show(frame, to: data) { connection, frame in
+                connection.take(
+                    UnsafeBufferPointer(start: name, count: nameLength).span,
+                    UnsafeBufferPointer(start: value, count: valueLength).span, on: frame.hd.stream_id)
             }
-            let isTaken = connection.take(
-                UnsafeBufferPointer(start: name, count: nameLength).span,
-                UnsafeBufferPointer(start: value, count: valueLength).span, on: frame.pointee.hd.stream_id)
-            return isTaken ? 0 : MultiplexedConnection.failure
         }
         nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, frame, _, _, _, _, _, data in
-            guard let frame, let connection = MultiplexedConnection.connection(data) else {
-                return MultiplexedConnection.failure
+            MultiplexedConnection.show(frame, to: data) { connection, frame in
+                // Without this note the library would drop the field, and pass the message on.
+                connection.stream(frame.hd.stream_id)?.noteInvalidField()
+                return true
             }
-            // Without this note the library would drop the field, and pass the message on.
-            connection.stream(frame.pointee.hd.stream_id)?.noteInvalidField()
-            return 0
         }
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, data in
-            guard let frame, let connection = MultiplexedConnection.connection(data) else {
-                return MultiplexedConnection.failure
+            MultiplexedConnection.show(frame, to: data) { connection, frame in
+                connection.complete(frame)
+                return true
             }
-            connection.complete(frame.pointee)
-            return 0
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, id, bytes, count, data in
-            guard let connection = MultiplexedConnection.connection(data) else { return MultiplexedConnection.failure }
+            guard let connection = MultiplexedConnection.connection(data) else {
+                return Int32(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+            }
             connection.take(UnsafeBufferPointer(start: bytes, count: count), on: id)
             return 0
         }
@@ -440,8 +449,7 @@ extension MultiplexedConnection {
     /// - Returns: false if the field section is excessive.
     private func take(_ name: Span<UInt8>, _ value: Span<UInt8>, on id: Int32) -> Bool {
         guard let stream = stream(id) else { return true }
-        stream.add(name, value)
-        if stream.isExcessive { exceed(.fields) }
+        if stream.isHeadComplete { stream.add(name, value) } else { addToHead(name, value, of: stream) }
         return excess == nil
     }
 

@@ -73,12 +73,6 @@ public class MultiplexedStream {
 
     // MARK: - For the role
 
-    /// Whether the fields of the head are so many that the connection should end.
-    var isExcessive: Bool { false }
-
-    /// Adds a field of the head.
-    func addToHead(_ name: Span<UInt8>, _ value: Span<UInt8>) {}
-
     /// The library has found a field that is malformed, and drops it.
     func noteInvalidField() {}
 
@@ -104,9 +98,8 @@ public class MultiplexedStream {
 
     // MARK: - What comes
 
-    /// Adds a field of the head or of the trailer section.
+    /// Adds a field of the trailer section.
     func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
-        guard isHeadComplete else { return addToHead(name, value) }
         guard trailerSize <= Self.trailerLimit else { return }
         trailerSize = trailerSize &+ name.count &+ value.count &+ 32
         guard trailerSize <= Self.trailerLimit, ReceivedFields.isName(name), ReceivedFields.isValue(value) else {

@@ -101,22 +101,12 @@ struct ReceivedFields {
 
     /// Whether it is a token without capitals (RFC 9113 section 8.2.1).
     static func isName(_ name: Span<UInt8>) -> Bool {
-        guard !name.isEmpty else { return false }
-        for place in name.indices {
-            let byte = name[place]
-            if !byte.isTokenByte || byte.asciiLowercased != byte { return false }
-        }
-        return true
+        !name.isEmpty && name.endOfLowercaseToken(in: name.indices) == name.count
     }
 
     /// Whether no control character but a tab is in the value, and no blank at either end (RFC 9113 section 8.2.1).
     static func isValue(_ value: Span<UInt8>) -> Bool {
         guard !value.isEmpty else { return true }
-        if value[0].isBlank || value[value.count - 1].isBlank { return false }
-        for place in value.indices {
-            let byte = value[place]
-            if byte < 0x20 && byte != 0x09 || byte == 0x7F { return false }
-        }
-        return true
+        return !value[0].isBlank && !value[value.count - 1].isBlank && value.firstControl(from: 0) == value.count
     }
 }

@@ -133,7 +133,7 @@ final class ReceivedRequest {
         guard let place = places.method else { throw .malformedPseudoField }
         let values = values
         let name = values.readable.extracting(place)
-        guard Self.isToken(name) else { throw .malformedMethod }
+        guard name.endOfToken(in: name.indices) == name.count else { throw .malformedMethod }
         var method = Method(name)
         let authority = values.readable.extracting(try agreedAuthority)
         let handshake = try handshake(of: method)
@@ -170,11 +170,6 @@ final class ReceivedRequest {
         }
         text.appendLineEnd()
         return (method, framing, nil)
-    }
-
-    private static func isToken(_ name: Span<UInt8>) -> Bool {
-        for index in name.indices where !name[index].isTokenByte { return false }
-        return true
     }
 
     private func handshake(of method: Method) throws(Defect) -> WebSocketHandshake? {

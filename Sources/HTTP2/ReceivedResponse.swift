@@ -5,14 +5,14 @@ import HTTP
 /// responses then judges it like any other. Nothing is repaired: what could change the text's meaning is a defect.
 ///
 /// One object serves all responses of a connection, as no other frame comes between those of a field section.
-struct ReceivedResponse {
+final class ReceivedResponse {
     private var fields: ReceivedFields
     private var status: Status?
 
     init(limits: Limits) { fields = ReceivedFields(limits: limits) }
 
     /// Prepares for the next response.
-    mutating func reset() {
+    func reset() {
         fields.reset()
         status = nil
     }
@@ -23,17 +23,17 @@ struct ReceivedResponse {
     /// The value of `content-length`, in bytes; nil if it is absent or no number.
     var contentLength: Int? { fields.contentLength }
 
-    mutating func note(_ defect: Defect) { fields.note(defect) }
+    func note(_ defect: Defect) { fields.note(defect) }
 
     /// Adds a field of the list.
-    mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+    func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         fields.count(name, value)
         guard fields.defect == nil else { return }
         if !name.isEmpty, name[0] == .colon { return addPseudo(name, value) }
         if fields.check(name, value) { fields.add(name, value) }
     }
 
-    private mutating func addPseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+    private func addPseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         // A pseudo-field behind a field is malformed (section 8.3).
         guard status == nil, fields.lines.isEmpty, !fields.hasContentLength, name.equals(":status" as StaticString)
         else { return note(.malformedPseudoField) }
@@ -63,7 +63,8 @@ struct ReceivedResponse {
         text.append("HTTP/1.1 " as StaticString)
         text.append(decimal: Int(status.rawValue))
         text.append(" \r\n" as StaticString)
-        text.append(fields.lines.readable)
+        let lines = fields.lines
+        text.append(lines.readable)
         let framing = try appendFraming(to: text, of: status, answering: method, endsWithHead)
         text.appendLineEnd()
         return (status, framing)

@@ -4,8 +4,6 @@ import HTTP
 /// One request on an HTTP/2 connection of a client, and its response, both as the text of HTTP/1.1. The reader gets the
 /// request's head and body as a client of HTTP/1.1 would send them; the writer writes a response as for such a client.
 public final class RequestStream: MultiplexedStream {
-    /// The request while its fields come.
-    private let request: ReceivedRequest
     /// The reason why the request must be refused; nil if its text says everything.
     public private(set) var defect: Defect?
     /// Whether the request is a call of gRPC, also if it must be refused.
@@ -16,11 +14,6 @@ public final class RequestStream: MultiplexedStream {
     /// Whether the owner of the connection knows the stream, and has not begun it.
     public var isQueued = false
 
-    init(_ id: Int32, of connection: ServerConnection) {
-        request = connection.request
-        super.init(id, of: connection)
-    }
-
     /// Whether the request's head has come, so that the stream can be served.
     public var isComplete: Bool { isHeadComplete }
     /// Whether the request is for a tunnel.
@@ -28,15 +21,12 @@ public final class RequestStream: MultiplexedStream {
 
     // MARK: - What comes
 
-    override var isExcessive: Bool { !isHeadComplete && request.isExcessive }
-
-    override func addToHead(_ name: Span<UInt8>, _ value: Span<UInt8>) { request.add(name, value) }
-
     override func noteInvalidField() {
-        if isHeadComplete { spoilTrailers() } else { request.note(.malformedFieldName) }
+        if isHeadComplete { spoilTrailers() } else { server?.request.note(.malformedFieldName) }
     }
 
     override func completeHead(endsStream: Bool) {
+        guard let request = server?.request else { return }
         isHeadComplete = true
         isCall = request.isCall
         do throws(Defect) {
@@ -76,7 +66,7 @@ public final class RequestStream: MultiplexedStream {
             case .head(let isInterim, let hasContent):
                 server.submit(
                     server.response.head, written.text.readable, isInterim: isInterim, hasContent: hasContent, on: self)
-                server.response.dropHead(of: written)
+                server.response.dropHead(in: written.text)
                 if written.isComplete { return true }
             case .needsMore: return true
             case .fault:

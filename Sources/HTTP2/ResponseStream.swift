@@ -27,7 +27,7 @@ public final class ResponseStream: MultiplexedStream {
     /// The names of fields of the request that no table of the connection may keep, in lower case, beside `authorization`,
     /// `proxy-authorization` and `cookie`. It has an effect until the head is written.
     public var secretNames: [String] = []
-    let scheme: String
+    let scheme: StaticString
     private let limits: Limits
     /// The method of the request; it has a meaning once the head is written.
     private var method = Method.get
@@ -42,7 +42,7 @@ public final class ResponseStream: MultiplexedStream {
     /// The bytes of content that are still to come; nil if that is not known.
     private var missing: Int?
 
-    init(of connection: ClientConnection, scheme: String, limits: Limits) {
+    init(of connection: ClientConnection, scheme: StaticString, limits: Limits) {
         self.scheme = scheme
         self.limits = limits
         super.init(0, of: connection)
@@ -52,15 +52,10 @@ public final class ResponseStream: MultiplexedStream {
 
     // MARK: - What comes
 
-    override var isExcessive: Bool { !isHeadComplete && client?.response.isExcessive == true }
-
-    /// Blanks around the value are dropped, as in HTTP/1.1: servers send them.
     override func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         guard !isLost, !isReleased else { return }
         super.add(name, value.extracting(value.trimmingBlanks(0..<value.count)))
     }
-
-    override func addToHead(_ name: Span<UInt8>, _ value: Span<UInt8>) { client?.response.add(name, value) }
 
     override func noteInvalidField() { fault(.malformedFieldName) }
 
@@ -173,7 +168,7 @@ public final class ResponseStream: MultiplexedStream {
         case .head(let hasContent):
             method = client.request.head.method
             client.submit(hasContent: hasContent, on: self)
-            client.request.dropHead(of: written)
+            client.request.dropHead(in: written.text)
             return !isLost && readRest()
         case .needsMore: return true
         case .fault:

@@ -1,43 +1,40 @@
 import Bytes
 import CNghttp2
 
-/// The field section that is handed to the library next. One object serves a connection's whole life, so that a further
-/// section allocates little.
+/// The field section that is handed to the library next. The library copies it, and writes its names in lower case. One object
+/// serves a connection's whole life, so that a further section allocates little.
 struct SentFields {
-    private let bytes = ByteBuffer(capacity: 1024)
-    private var pairs: [(name: Range<Int>, value: Range<Int>, isSecret: Bool)] = []
-    /// The pairs as the library wants them, while they are lent.
-    private var vectors: [nghttp2_nv] = []
+    /// The fields as the library wants them. A value without an address is the next part of `values`.
+    private var fields: [nghttp2_nv] = []
+    /// The values that `add` was not lent, one behind the other.
+    private let values = ByteBuffer(capacity: 64)
 
-    mutating func removeAll() {
-        bytes.clear()
-        pairs.removeAll(keepingCapacity: true)
-    }
-
-    /// Adds a field, its name in lower case. No table of the connection keeps a secret one.
+    /// Adds a field. No table of the connection keeps a secret one. The name and the value must stay where they are until the
+    /// section is handed over.
     mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>, isSecret: Bool = false) {
-        let start = bytes.count
-        bytes.reserve(name.count)
-        _ = bytes.withWritable { room in
-            for place in name.indices { room[place] = name[place].asciiLowercased }
-            return name.count
+        let isSecret = isSecret || Self.isAlwaysSecret(name)
+        name.withUnsafeBufferPointer { name in
+            value.withUnsafeBufferPointer { add(name, $0.baseAddress, $0.count, isSecret: isSecret) }
         }
-        let middle = bytes.count
-        bytes.append(value)
-        pairs.append((start..<middle, middle..<bytes.count, isSecret || Self.isAlwaysSecret(name)))
     }
-
-    mutating func add(_ name: StaticString, _ value: Span<UInt8>) { add(name) { $0.append(value) } }
-
-    mutating func add(_ name: StaticString, decimal number: Int) { add(name) { $0.append(decimal: number) } }
 
     /// Adds a field whose value `write` appends to the buffer.
     mutating func add(_ name: StaticString, write: (ByteBuffer) -> Void) {
-        let start = bytes.count
-        bytes.append(name)
-        let middle = bytes.count
-        write(bytes)
-        pairs.append((start..<middle, middle..<bytes.count, false))
+        let start = values.count
+        write(values)
+        let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        add(name, nil, values.count - start, isSecret: false)
+    }
+
+    private mutating func add(
+        _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafePointer<UInt8>?, _ length: Int, isSecret: Bool
+    ) {
+        // The library changes nothing.
+        fields.append(
+            nghttp2_nv(
+                name: UnsafeMutablePointer(mutating: name.baseAddress), value: UnsafeMutablePointer(mutating: value),
+                namelen: name.count, valuelen: length,
+                flags: UInt8((isSecret ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE).rawValue)))
     }
 
     /// Adds the lines of a trailer section.
@@ -52,21 +49,19 @@ struct SentFields {
         }
     }
 
-    /// Lends the section as the library wants it.
-    mutating func withPairs(_ body: (UnsafeBufferPointer<nghttp2_nv>) -> Int32) -> Int32 {
-        defer { vectors.removeAll(keepingCapacity: true) }
-        let result = bytes.withReadable { bytes in
-            guard let start = bytes.baseAddress else { return Int(NGHTTP2_ERR_NOMEM.rawValue) }
-            // The library copies the text, and changes nothing.
-            let base = UnsafeMutablePointer(mutating: start.assumingMemoryBound(to: UInt8.self))
-            for pair in pairs {
-                vectors.append(
-                    nghttp2_nv(
-                        name: base + pair.name.lowerBound, value: base + pair.value.lowerBound,
-                        namelen: pair.name.count, valuelen: pair.value.count,
-                        flags: UInt8((pair.isSecret ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE).rawValue)))
+    /// Lends the section as the library wants it, and empties it.
+    mutating func handOver(_ body: (UnsafeBufferPointer<nghttp2_nv>) -> Int32) -> Int32 {
+        defer {
+            fields.removeAll(keepingCapacity: true)
+            values.clear()
+        }
+        let result = values.withReadable { bytes in
+            var next = UnsafeMutableRawPointer(mutating: bytes.baseAddress)?.assumingMemoryBound(to: UInt8.self)
+            for place in fields.indices where fields[place].value == nil {
+                fields[place].value = next
+                next? += fields[place].valuelen
             }
-            return Int(vectors.withUnsafeBufferPointer(body))
+            return Int(fields.withUnsafeBufferPointer(body))
         }
         return Int32(clamping: result)
     }

@@ -54,10 +54,9 @@ public final class ServerConnection: MultiplexedConnection {
     func submit(
         _ head: ResponseHead, _ bytes: Span<UInt8>, isInterim: Bool, hasContent: Bool, on stream: RequestStream
     ) {
-        fields.removeAll()
         // RFC 8441 section 5: the server's 101 is the client's 200.
         let isSwitch = head.status == .switchingProtocols
-        fields.add(":status", decimal: isSwitch ? 200 : Int(head.status.rawValue))
+        fields.add(":status") { $0.append(decimal: isSwitch ? 200 : Int(head.status.rawValue)) }
         let isTunnel = isSwitch || stream.asksForTunnel && head.status.isSuccessful
         let hasNoLength = isTunnel || isInterim || head.status == .noContent
         for field in head.fields {
@@ -73,16 +72,16 @@ public final class ServerConnection: MultiplexedConnection {
 
     private func send(isInterim: Bool, hasContent: Bool, on stream: RequestStream) {
         let none = UInt8(NGHTTP2_FLAG_NONE.rawValue)
-        let result = fields.withPairs { pairs in
+        let result = fields.handOver { fields in
             if isInterim {
-                return nghttp2_submit_headers(session, none, stream.id, nil, pairs.baseAddress, pairs.count, nil)
+                return nghttp2_submit_headers(session, none, stream.id, nil, fields.baseAddress, fields.count, nil)
             }
             guard hasContent else {
-                return nghttp2_submit_response(session, stream.id, pairs.baseAddress, pairs.count, nil)
+                return nghttp2_submit_response(session, stream.id, fields.baseAddress, fields.count, nil)
             }
             var provider = nghttp2_data_provider()
             provider.read_callback = Self.provide
-            return nghttp2_submit_response(session, stream.id, pairs.baseAddress, pairs.count, &provider)
+            return nghttp2_submit_response(session, stream.id, fields.baseAddress, fields.count, &provider)
         }
         if result != 0 { reset(stream, .internalError) }
     }
@@ -94,6 +93,11 @@ public final class ServerConnection: MultiplexedConnection {
         opened &+= 1
         request.reset()
         add(RequestStream(frame.hd.stream_id, of: self))
+    }
+
+    override func addToHead(_ name: Span<UInt8>, _ value: Span<UInt8>, of stream: MultiplexedStream) {
+        request.add(name, value)
+        if request.isExcessive { exceed(.fields) }
     }
 
     override func noteHeadNotSent(_ error: Int32, on stream: MultiplexedStream) { reset(stream, .internalError) }

@@ -35,19 +35,17 @@ struct WrittenRequest {
 
     /// Adds the fields of HEADERS to `fields`: those of the head, without the ones that belong to a connection.
     /// - Parameter scheme: the scheme of a target in origin-form. The absolute-form, which parents get, has its own.
-    func add(to fields: inout SentFields, of body: WrittenBody, scheme: String, secretNames: [String]) {
-        let bytes = body.text.readable
-        fields.add(":method", bytes.extracting(head.methodName))
-        if !asksForTunnel { fields.add(":scheme", (head.target.scheme == .http ? "http" : scheme).utf8Span.span) }
-        if let authority = head.authority { fields.add(":authority", bytes.extracting(authority.text)) }
-        if !asksForTunnel {
-            fields.add(":path") { head.target.appendOriginForm(bytes, to: $0) }
-        }
+    func add(to fields: inout SentFields, from text: ByteBuffer, scheme: StaticString, secretNames: [String]) {
+        let bytes = text.readable
+        fields.add(":method") { $0.append(bytes.extracting(head.methodName)) }
+        if !asksForTunnel { fields.add(":scheme") { $0.append(head.target.scheme == .http ? "http" : scheme) } }
+        if let authority = head.authority { fields.add(":authority") { $0.append(bytes.extracting(authority.text)) } }
+        if !asksForTunnel { fields.add(":path") { head.target.appendOriginForm(bytes, to: $0) } }
         for field in head.fields {
             let name = bytes.extracting(field.name)
             let value = bytes.extracting(field.value)
             if Self.isTrailersWanted(field, value) {
-                fields.add("te", "trailers".utf8Span.span)
+                fields.add("te") { $0.append("trailers" as StaticString) }
             } else if !field.isNominated, field.known != .host, field.known != .te, !Self.isDropped(name) {
                 fields.add(name, value, isSecret: Self.contains(secretNames, name))
             }
@@ -55,8 +53,8 @@ struct WrittenRequest {
     }
 
     /// Forgets the head that was found.
-    mutating func dropHead(of body: WrittenBody) {
-        body.text.consume(headLength)
+    mutating func dropHead(in text: ByteBuffer) {
+        text.consume(headLength)
         headLength = 0
         head.reset()
     }

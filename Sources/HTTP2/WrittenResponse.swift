@@ -15,7 +15,7 @@ struct WrittenResponse {
     }
 
     private var headLength = 0
-    let head = ResponseHead(limits: WrittenBody.limits)
+    let head = ResponseHead(limits: WrittenBody.limits, remembers: true)
 
     /// Reads the head in the text of `body`, which begins behind a final one.
     /// - Parameter handshake: that of the request, if it opens a WebSocket.
@@ -49,8 +49,8 @@ struct WrittenResponse {
     }
 
     /// Forgets the head that was found.
-    mutating func dropHead(of body: WrittenBody) {
-        body.text.consume(headLength)
+    mutating func dropHead(in text: ByteBuffer) {
+        text.consume(headLength)
         headLength = 0
         head.reset()
     }

@@ -245,7 +245,7 @@ struct ReceivedResponseTests {
             [(":status", "103")],
         ] as [FieldList])
     func `the head is refused without the library too`(fields: FieldList) throws {
-        var response = ReceivedResponse(limits: .response)
+        let response = ReceivedResponse(limits: .response)
         for (name, value) in fields { response.add(name.utf8Span.span, value.utf8Span.span) }
         let text = ByteBuffer(capacity: 512)
         #expect(throws: Defect.self) { try response.write(to: text, answering: .get, endsWithHead: true) }

@@ -25,9 +25,10 @@ public final class ResponseHead {
     /// Whether the response is understood, but no second response is expected after it.
     public var isIrregular: Bool { isMended || !said.isRegular }
 
-    public init(limits: Limits = .response) {
+    /// - Parameter remembers: whether heads often have the fields of the head before, which then are not read again.
+    public init(limits: Limits = .response, remembers: Bool = false) {
         self.limits = limits
-        fields = FieldTable(limits: limits)
+        fields = FieldTable(limits: limits, remembers: remembers)
     }
 
     /// Forgets the current head and prepares for the next one.

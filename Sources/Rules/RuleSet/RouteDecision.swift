@@ -16,28 +16,18 @@ public final class RouteDecision: Sendable {
     /// The rule; nil if no route matched, and the request is forwarded as it is.
     public let rule: RuleReference?
 
-    init(_ route: Configuration.Route) {
-        action = route.action
-        upgrade = route.upgrade
-        decodesContent = route.decodesContent
-        tls = route.tls
-        trace = route.trace
-        http2 = route.http2
-        parentList = route.parentList
-        rule = route.rule
-    }
-
-    private init() {
-        action = .tunnel
-        upgrade = nil
-        decodesContent = false
-        tls = nil
-        trace = .no
-        http2 = .yes
-        parentList = nil
-        rule = nil
+    /// - Parameter route: the route that matched; nil if none did.
+    init(_ route: Configuration.Route?) {
+        action = route?.action ?? .tunnel
+        upgrade = route?.upgrade
+        decodesContent = route?.decodesContent ?? false
+        tls = route?.tls
+        trace = route?.trace ?? .no
+        http2 = route?.http2 ?? .yes
+        parentList = route?.parentList
+        rule = route?.rule
     }
 
     /// The decision if no route matches.
-    public static let none = RouteDecision()
+    public static let none = RouteDecision(nil)
 }

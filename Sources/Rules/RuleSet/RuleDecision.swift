@@ -37,10 +37,15 @@ public final class RuleDecision: Sendable, Equatable {
     /// Whether the answer is only reported, not given.
     public let isReport: Bool
 
-    /// - Parameter action: the rule's action, or the part of it that fits the challenge's method.
-    init(_ rule: Configuration.ChallengeRule, action: Configuration.ChallengeRule.Action) {
+    /// - Parameters:
+    ///   - rule: the values.
+    ///   - action: the rule's action, or the part of it that fits the challenge's method.
+    ///   - reference: the rule; nil if none matched.
+    init(
+        _ rule: Configuration.ChallengeRule, action: Configuration.ChallengeRule.Action, by reference: RuleReference?
+    ) {
         self.action = action
-        self.rule = rule.rule
+        self.rule = reference
         attempts = rule.attempts
         answers = max(0, rule.attempts - rule.failuresBefore)
         retry = rule.retry
@@ -58,34 +63,16 @@ public final class RuleDecision: Sendable, Equatable {
         isReport = rule.mode == .report
     }
 
-    private init() {
-        action = .performDefault
-        rule = nil
-        attempts = 1
-        answers = 1
-        retry = Configuration.ChallengeRule.usualRetry
-        probe = .sample
-        persistence = .session
-        preemption = .yes
-        order = []
-        authorization = .keep
-        terms = nil
-        learns = false
-        isPlaced = false
-        hasPlaceholder = false
-        namesMethod = false
-        isForParents = false
-        isReport = false
-    }
-
     /// Whether an accepted credential is sent preemptively afterwards.
     public var isPreemptive: Bool { preemption != .no }
 
     /// The deciding rule, in words.
     public var reason: String { rule?.reason ?? "no rule" }
 
-    /// The ruling if no rule matches.
-    public static let none = RuleDecision()
+    /// The ruling if no rule matches: the defaults of a `challenge`.
+    public static let none = RuleDecision(
+        Configuration.ChallengeRule(rule: RuleReference(name: nil, file: "", line: 0)), action: .performDefault,
+        by: nil)
 
     public static func == (left: RuleDecision, right: RuleDecision) -> Bool { left === right }
 }

@@ -13,10 +13,12 @@ extension RuleSet {
 
         init(_ rule: Configuration.ChallengeRule) {
             self.rule = rule
-            ruling = RuleDecision(rule, action: rule.action)
+            ruling = RuleDecision(rule, action: rule.action, by: rule.rule)
             rulings =
                 rule.names.count > 1
-                ? AuthenticationMethod.allCases.map { RuleDecision(rule, action: rule.action(for: $0)) } : []
+                ? AuthenticationMethod.allCases.map {
+                    RuleDecision(rule, action: rule.action(for: $0), by: rule.rule)
+                } : []
             predicates = rule.resolved
             said = predicates.said
         }

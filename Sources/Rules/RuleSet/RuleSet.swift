@@ -66,7 +66,7 @@ public final class RuleSet: Sendable {
             rules.map { HostIndex.Entry(patterns: $0.predicates.host.patterns, methods: $0.effectiveMethods) })
         let longest = (0..<HostIndex.everyMethod).map(challenges.longest).max() ?? 0
         cache = longest > RulingCache.worthwhile ? RulingCache(rules) : nil
-        routeDecisions = configuration.routes.map(RouteDecision.init)
+        routeDecisions = configuration.routes.map { RouteDecision($0) }
         routePorts = configuration.routes.map { $0.port ?? 0 }
         matchers = rules.map(Matcher.init)
         var ports: [ClosedRange<UInt16>] = []

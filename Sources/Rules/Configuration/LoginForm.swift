@@ -3,9 +3,9 @@ import Model
 
 extension Configuration {
     /// The `form` of a `challenge`: the signs of a login page, and what is sent to log in.
-    public final class LoginForm: Sendable, Equatable {
+    public final class LoginForm: Sendable {
         /// The signs of a response with a login page. A sign that is nil is not checked.
-        public struct Sign: Sendable, Equatable {
+        public struct Sign: Sendable {
             public let status: Int?
             /// The pattern for the value of `Location`; nil matches any.
             public let location: TextPattern?
@@ -22,10 +22,6 @@ extension Configuration {
         public init(signs: [Sign], login: LoginTemplate) {
             self.signs = signs
             self.login = login
-        }
-
-        public static func == (left: Configuration.LoginForm, right: Configuration.LoginForm) -> Bool {
-            left === right || left.signs == right.signs && left.login == right.login
         }
     }
 }

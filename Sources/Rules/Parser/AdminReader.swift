@@ -1,6 +1,7 @@
 import Bytes
 
-extension AdminReader {
+/// Reads `admin`.
+struct AdminReader: BlockReader {
     enum Word: String, DirectiveName {
         case users
         case metrics
@@ -17,10 +18,7 @@ extension AdminReader {
             }
         }
     }
-}
 
-/// Reads `admin`.
-struct AdminReader: BlockReader {
     let context: ReadingContext
 
     func read(_ directive: Directive<FileDirective>, into draft: inout RuleDraft) {

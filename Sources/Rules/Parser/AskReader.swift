@@ -1,6 +1,7 @@
 import Model
 
-extension AskReader {
+/// Reads `ask`.
+struct AskReader: BlockReader {
     enum Word: String, DirectiveName {
         case key
 
@@ -8,10 +9,7 @@ extension AskReader {
 
         var grammar: DirectiveGrammar { .one("'file' and a path, or 'env' and a name", .atUse) }
     }
-}
 
-/// Reads `ask`.
-struct AskReader: BlockReader {
     let context: ReadingContext
 
     func read(_ directive: Directive<FileDirective>) -> Configuration.Webhook? {

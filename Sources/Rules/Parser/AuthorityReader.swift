@@ -1,7 +1,8 @@
 import Bytes
 import Model
 
-extension AuthorityReader {
+/// Reads `authority`.
+struct AuthorityReader: BlockReader {
     enum Word: String, DirectiveName {
         case certificate
         case key
@@ -18,10 +19,7 @@ extension AuthorityReader {
             }
         }
     }
-}
 
-/// Reads `authority`.
-struct AuthorityReader: BlockReader {
     let context: ReadingContext
 
     func read(_ node: SyntaxNode, into authority: inout Configuration.Authority) {

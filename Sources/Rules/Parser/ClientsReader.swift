@@ -1,6 +1,7 @@
 import Model
 
-extension ClientsReader {
+/// Reads `clients`.
+struct ClientsReader: BlockReader {
     enum Word: String, DirectiveName {
         case allow
         case authenticate
@@ -26,11 +27,19 @@ extension ClientsReader {
             case .tokens: .one("'file' and a path", .atUse)
             }
         }
-    }
-}
 
-/// Reads `clients`.
-struct ClientsReader: BlockReader {
+        /// The methods that use it; empty if it does not concern methods.
+        fileprivate var methods: [Configuration.Clients.Method] {
+            switch self {
+            case .users: [.basic, .digest]
+            case .nonceKey: [.digest]
+            case .keytab, .allowPrincipals: [.negotiate]
+            case .tokens: [.bearer]
+            case .allow, .authenticate, .realm: []
+            }
+        }
+    }
+
     let context: ReadingContext
 
     func read(_ node: SyntaxNode, into clients: inout Configuration.Clients) {
@@ -59,8 +68,7 @@ struct ClientsReader: BlockReader {
         let words = node.block?.nodes.map(\.name.text) ?? []
         for (method, range) in methods {
             let list = ClientsReader.Word.allCases.first { $0.methods.contains(method) && $0 != .nonceKey }
-            guard let needed = list, !words.contains(needed.rawValue)
-            else { continue }
+            guard let needed = list, !words.contains(needed.rawValue) else { continue }
             let what = needed == .keytab ? "'keytab'" : "'\(needed.rawValue) file'"
             log.report(at: range, "'authenticate \(method.rawValue)' needs \(what) and a path")
         }
@@ -132,19 +140,6 @@ struct ClientsReader: BlockReader {
             refuse(value, "write '\(word) file' and the path of the file")
             return nil
         case .file(let path): return .file(path)
-        }
-    }
-}
-
-extension ClientsReader.Word {
-    /// The methods that use it; empty if it does not concern methods.
-    fileprivate var methods: [Configuration.Clients.Method] {
-        switch self {
-        case .users: [.basic, .digest]
-        case .nonceKey: [.digest]
-        case .keytab, .allowPrincipals: [.negotiate]
-        case .tokens: [.bearer]
-        case .allow, .authenticate, .realm: []
         }
     }
 }

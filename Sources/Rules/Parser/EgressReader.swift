@@ -1,7 +1,8 @@
 import Bytes
 import Model
 
-extension EgressReader {
+/// Reads `egress`.
+struct EgressReader: BlockReader {
     enum Word: String, DirectiveName {
         case deny
         case allow
@@ -16,10 +17,7 @@ extension EgressReader {
             }
         }
     }
-}
 
-/// Reads `egress`.
-struct EgressReader: BlockReader {
     let context: ReadingContext
 
     /// Adds a block to those before it. The ports of all blocks are permitted.

@@ -1,7 +1,8 @@
 import Bytes
 import Model
 
-extension FormReader {
+/// Reads `form` in a `challenge`.
+struct FormReader: BlockReader {
     /// The directives in the block of `form`, in a `challenge`.
     enum Word: String, DirectiveName {
         case recognise
@@ -19,10 +20,7 @@ extension FormReader {
             }
         }
     }
-}
 
-/// Reads `form` in a `challenge`.
-struct FormReader: BlockReader {
     let context: ReadingContext
 
     func read(_ node: SyntaxNode) -> Configuration.LoginForm? {

@@ -1,6 +1,7 @@
 import Model
 
-extension ListenerReader {
+/// Reads `listen`.
+struct ListenerReader: BlockReader {
     /// The directives in the block of `listen unix:PATH`.
     enum Word: String, DirectiveName {
         case mode
@@ -15,10 +16,7 @@ extension ListenerReader {
             }
         }
     }
-}
 
-/// Reads `listen`.
-struct ListenerReader: BlockReader {
     let context: ReadingContext
 
     /// A word after the address.

@@ -1,6 +1,7 @@
 import Bytes
 
-extension ParentReader {
+/// Reads `parent`.
+struct ParentReader: BlockReader {
     enum Word: String, DirectiveName {
         case http
         case https
@@ -23,10 +24,7 @@ extension ParentReader {
             }
         }
     }
-}
 
-/// Reads `parent`.
-struct ParentReader: BlockReader {
     let context: ReadingContext
 
     func read(_ directive: Directive<FileDirective>, into draft: inout RuleDraft) {

@@ -1,6 +1,7 @@
 import Model
 
-extension RouteReader {
+/// Reads `route`.
+struct RouteReader: BlockReader {
     enum Word: String, DirectiveName {
         case tunnel
         case deny
@@ -25,10 +26,7 @@ extension RouteReader {
             }
         }
     }
-}
 
-/// Reads `route`.
-struct RouteReader: BlockReader {
     let context: ReadingContext
 
     func read(_ directive: Directive<FileDirective>, into draft: inout RuleDraft) {

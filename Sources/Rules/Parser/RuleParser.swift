@@ -12,11 +12,9 @@ struct RuleParser {
             reader: reader, sources: sources, log: log, top: FileDirective.self,
             blocks: [
                 SettingsReader.LimitsWord.self, SettingsReader.TimeoutsWord.self, ClientsReader.Word.self,
-                EgressReader.Word.self,
-                CredentialDirective.self, AuthorityReader.Word.self, RouteReader.Word.self, ChallengeDirective.self,
-                FormReader.Word.self, ParentReader.Word.self, StoreReader.Word.self, AskReader.Word.self,
-                AdminReader.Word.self,
-                TracesReader.Word.self, ListenerReader.Word.self,
+                EgressReader.Word.self, CredentialDirective.self, AuthorityReader.Word.self, RouteReader.Word.self,
+                ChallengeDirective.self, FormReader.Word.self, ParentReader.Word.self, StoreReader.Word.self,
+                AskReader.Word.self, AdminReader.Word.self, TracesReader.Word.self, ListenerReader.Word.self,
             ])
     }
 
@@ -47,8 +45,7 @@ struct RuleParser {
         case .limits: settings.limits(directive.node, into: &draft.configuration.limits)
         case .timeouts: settings.timeouts(directive.node, into: &draft.configuration.timeouts)
         case .clients: ClientsReader(context: context).read(directive.node, into: &draft.configuration.clients)
-        case .egress:
-            EgressReader(context: context).read(directive.node, into: &draft)
+        case .egress: EgressReader(context: context).read(directive.node, into: &draft)
         case .credential: CredentialReader(context: context).read(directive, into: &draft)
         case .route: RouteReader(context: context).read(directive, into: &draft)
         case .challenge: ChallengeReader(context: context).read(directive, into: &draft)

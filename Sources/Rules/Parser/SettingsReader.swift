@@ -1,4 +1,5 @@
-extension SettingsReader {
+/// Reads `threads`, `log`, `limits` and `timeouts`.
+struct SettingsReader: BlockReader {
     enum LimitsWord: String, DirectiveName {
         case replayMemory = "replay-memory"
         case replayDisk = "replay-disk"
@@ -45,10 +46,7 @@ extension SettingsReader {
 
         var grammar: DirectiveGrammar { .one("a duration such as 500ms, 10s, 5m or 1h") }
     }
-}
 
-/// Reads `threads`, `log`, `limits` and `timeouts`.
-struct SettingsReader: BlockReader {
     let context: ReadingContext
 
     func threads(_ directive: Directive<FileDirective>) -> Configuration.Threads? {

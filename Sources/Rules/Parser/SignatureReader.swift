@@ -116,18 +116,16 @@ struct SignatureReader: BlockReader {
         }
         return value.text
     }
+
+    fileprivate enum Payload: String, CaseIterable {
+        case signed
+        case unsigned
+    }
 }
 
 extension UInt8 {
     /// Whether the byte is allowed in a region or a service, which are parts of a signature's scope.
     fileprivate var isOfScope: Bool {
         self > .space && self < .delete && self != .quote && self != .backslash && self != .slash
-    }
-}
-
-extension SignatureReader {
-    fileprivate enum Payload: String, CaseIterable {
-        case signed
-        case unsigned
     }
 }

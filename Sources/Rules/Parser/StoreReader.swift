@@ -1,6 +1,7 @@
 import Model
 
-extension StoreReader {
+/// Reads `store`.
+struct StoreReader: BlockReader {
     enum Word: String, DirectiveName {
         case key
 
@@ -8,10 +9,7 @@ extension StoreReader {
 
         var grammar: DirectiveGrammar { .one("'file' and a path, or 'env' and a name", .atUse) }
     }
-}
 
-/// Reads `store`.
-struct StoreReader: BlockReader {
     let context: ReadingContext
 
     func read(_ directive: Directive<FileDirective>) -> Configuration.Store? {

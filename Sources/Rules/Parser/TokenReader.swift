@@ -320,16 +320,14 @@ struct TokenReader: BlockReader {
                 "'\(other.name.rawValue)' and '\(first.name.rawValue)' exclude each other: \(reason)")
         }
     }
+
+    fileprivate enum SecretPlace: String, CaseIterable {
+        case basic
+        case post
+    }
 }
 
 extension UInt8 {
     /// Whether the byte is allowed in a scope (RFC 6749 section 3.3).
     fileprivate var isOfScope: Bool { self > .space && self < .delete && self != .quote && self != .backslash }
-}
-
-extension TokenReader {
-    fileprivate enum SecretPlace: String, CaseIterable {
-        case basic
-        case post
-    }
 }

@@ -1,7 +1,8 @@
 import Bytes
 import Model
 
-extension TracesReader {
+/// Reads `traces`.
+struct TracesReader: BlockReader {
     enum Word: String, DirectiveName {
         case collector
         case serviceName = "service-name"
@@ -19,10 +20,7 @@ extension TracesReader {
             }
         }
     }
-}
 
-/// Reads `traces`.
-struct TracesReader: BlockReader {
     let context: ReadingContext
 
     func read(_ directive: Directive<FileDirective>) -> Configuration.Traces? {

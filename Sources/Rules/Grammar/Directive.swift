@@ -110,8 +110,8 @@ struct DirectiveGrammar {
 
     static func optional(_ expects: String) -> Self { .init(arguments: .optional, expects: expects) }
 
-    static func one(_ expects: String, _ references: References = .atLoad, repeats: Bool = false) -> Self {
-        .init(arguments: .one, expects: expects, references: references, repeats: repeats)
+    static func one(_ expects: String, _ references: References = .atLoad) -> Self {
+        .init(arguments: .one, expects: expects, references: references)
     }
 
     static func some(

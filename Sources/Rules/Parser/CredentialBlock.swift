@@ -68,36 +68,28 @@ enum CredentialDirective: String, DirectiveName {
 
     var grammar: DirectiveGrammar {
         switch self {
-        case .user, .password: .one(Self.value, .atUseOrRun)
-        case .passphrase: .one(Self.value, .atUseOrRun)
-        case .certificate, .key, .pkcs12: .one("a path", .path)
+        case .user, .password, .passphrase, .token, .clientSecret, .refreshToken, .accessKey, .secretKey, .sessionToken,
+            .consumerKey, .consumerSecret, .accessToken, .tokenSecret:
+            .one(Self.value, .atUseOrRun)
+        case .certificate, .key, .pkcs12, .keytab, .ccache: .one("a path", .path)
+        case .clientID, .keyID, .audience, .subject, .realm: .one("a text")
         case .pkcs11: .one("a PKCS#11 URI in quotes", .never)
         case .kerberos: .one("a principal such as svc@EXAMPLE.COM")
-        case .keytab: .one("a path", .path)
-        case .ccache: .one("a path", .path)
-        case .token: .one(Self.value, .atUseOrRun)
         case .oauth2: .one("the URL of a token endpoint")
         case .issuer: .one("the URL of an issuer")
         case .registry: .optional("the URL of a token server")
-        case .clientID: .one("a text")
-        case .clientSecret, .refreshToken: .one(Self.value, .atUseOrRun)
         case .assertion: .some("\(Self.tokenValue), or 'key' and a path", .token)
         case .clientAssertion: .some(Self.tokenValue, .token)
         case .subjectToken, .actorToken: .some("\(Self.tokenValue); then its type if it is not 'jwt'", .token)
         case .requested: .one("a type of token")
-        case .subject: .one("a text")
         case .resource: .one("'auto', 'none' or a URL")
         case .parameter: .some("a name and \(Self.value)", .atUseOrRun, repeats: true)
         case .clientAuthentication: .one("'basic' or 'post'")
-        case .keyID, .audience: .one("a text")
         case .assertionAudience: .one("'issuer', 'endpoint' or a text")
         case .scope: .some("scopes")
         case .aws: .some("a region and a service")
-        case .accessKey, .secretKey, .sessionToken: .one(Self.value, .atUseOrRun)
         case .payload: .one("'signed' or 'unsigned'")
         case .oauth1: .one("'hmac-sha256', 'hmac-sha1', 'rsa-sha1' or 'plaintext'")
-        case .consumerKey, .consumerSecret, .accessToken, .tokenSecret: .one(Self.value, .atUseOrRun)
-        case .realm: .one("a text")
         case .sign: .some("'key' and a path", .never)
         case .agent: .one("an https URL such as https://bot.example.com")
         case .helper: .some("a kind such as 'git' and a command", .never)
@@ -113,11 +105,7 @@ enum CredentialDirective: String, DirectiveName {
 
 /// The directives of one `credential`, by name.
 struct CredentialBlock {
-    private let directives: [Directive<CredentialDirective>]
-
-    init(_ directives: [Directive<CredentialDirective>]) {
-        self.directives = directives
-    }
+    let directives: [Directive<CredentialDirective>]
 
     func directive(_ word: CredentialDirective) -> Directive<CredentialDirective>? {
         directives.first { $0.name == word }
@@ -190,9 +178,8 @@ enum ContentKind: CaseIterable {
         case .oauth:
             [
                 .oauth2, .issuer, .clientSecret, .clientAuthentication, .certificate, .key, .passphrase, .keyID,
-                .assertionAudience,
-                .refreshToken, .assertion, .clientAssertion, .subjectToken, .actorToken, .requested, .subject,
-                .scope, .audience, .resource, .parameter, .environment, .keep,
+                .assertionAudience, .refreshToken, .assertion, .clientAssertion, .subjectToken, .actorToken, .requested,
+                .subject, .scope, .audience, .resource, .parameter, .environment, .keep,
             ]
         case .registry: [.user, .password, .scope, .helper, .environment, .keep]
         case .helper: [.environment, .keep, .path]
@@ -201,8 +188,7 @@ enum ContentKind: CaseIterable {
             [
                 .consumerSecret, .key, .passphrase, .accessToken, .tokenSecret, .realm, .payload, .environment, .keep,
             ]
-        case .message: [.passphrase, .environment, .keep]
-        case .pkcs12, .pkcs11, .pem: [.passphrase, .environment, .keep]
+        case .message, .pkcs12, .pkcs11, .pem: [.passphrase, .environment, .keep]
         case .token, .password: [.header, .query, .placeholder, .environment, .keep]
         }
     }

@@ -7,17 +7,16 @@ struct CredentialReader: BlockReader {
 
     func read(_ directive: Directive<FileDirective>, into draft: inout RuleDraft) {
         guard let value = directive.values.first else { return }
-        let said = context.directives(CredentialDirective.self, in: directive.node)
+        let block = CredentialBlock(directives: context.directives(CredentialDirective.self, in: directive.node))
         name(value, in: &draft.credentials)
-        guard let kind = credentialKind(said, of: value, in: directive.node),
-            let source = content(kind, CredentialBlock(said), of: value),
-            let commands = HelperReader(context: context).settings(CredentialBlock(said), of: source),
-            let placements = PlacementReader(context: context).read(
-                CredentialBlock(said), of: kind, taken: &draft.placeholders),
+        guard let kind = credentialKind(block.directives, of: value, in: directive.node),
+            let source = content(kind, block, of: value),
+            let commands = HelperReader(context: context).settings(block, of: source),
+            let placements = PlacementReader(context: context).read(block, of: kind, taken: &draft.placeholders),
             !value.text.isEmpty
         else { return }
-        for words in said.map(\.values) where words.first?.namesToken == true && words[0].text == "credential" {
-            guard words.count > 1 else { continue }
+        for words in block.directives.map(\.values)
+        where words.count > 1 && words[0].namesToken && words[0].text == "credential" {
             draft.uses.append((words[1].text, words[1].range))
             draft.tokenUses.append(.init(user: value.text, name: words[1].text, range: words[1].range))
         }
@@ -70,9 +69,7 @@ struct CredentialReader: BlockReader {
     }
 
     /// Returns the content; nil if a value is missing or wrong, which was reported.
-    private func content(
-        _ kind: ContentKind, _ block: CredentialBlock, of name: Value
-    ) -> CredentialSource? {
+    private func content(_ kind: ContentKind, _ block: CredentialBlock, of name: Value) -> CredentialSource? {
         let tokens = TokenReader(context: context)
         let secret = { (word: CredentialDirective) in block.value(word).flatMap(parse.secret) }
         switch kind {
@@ -115,5 +112,4 @@ struct CredentialReader: BlockReader {
         }
         return value.text
     }
-
 }

@@ -29,19 +29,14 @@ enum FileDirective: String, DirectiveName {
         case .threads: .one("'auto' or a number of threads")
         case .state: .one("a directory")
         case .log: .some("a format, then 'stdout', 'stderr', 'syslog', or 'file' and a path", .never)
-        case .limits: .block()
-        case .timeouts: .block()
-        case .clients: .block()
-        case .egress: .block(repeats: true)
-        case .credential: .block(.one, "a name", repeats: true)
+        case .limits, .timeouts, .clients, .traces: .block()
+        case .egress, .authority: .block(repeats: true)
+        case .credential, .parent: .block(.one, "a name", repeats: true)
         case .route: .block(.one, "a host pattern", repeats: true)
         case .challenge: .block(.optional, "a name", repeats: true)
-        case .authority: .block(repeats: true)
         case .store:
             .some("'sqlite' and a path, or 'postgresql' and a connection string", .atUse, block: .optional)
-        case .parent: .block(.one, "a name", repeats: true)
         case .ask: .some("'webhook' and a URL", block: .optional)
-        case .traces: .block()
         case .mode: .one("'enforce' or 'report'")
         }
     }

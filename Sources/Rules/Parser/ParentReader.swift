@@ -15,11 +15,9 @@ struct ParentReader: BlockReader {
 
         var grammar: DirectiveGrammar {
             switch self {
-            case .http, .https, .socks5, .socks4a:
+            case .http, .https, .socks5, .socks4a, .credentials:
                 .some("hosts and ports such as proxy.example.com:8080", repeats: true)
             case .pac: .one("a path")
-            case .credentials:
-                .some("hosts and ports such as proxy.example.com:8080", repeats: true)
             case .except: .some("host patterns, addresses or blocks", repeats: true)
             }
         }

@@ -24,8 +24,7 @@ struct SettingsReader: BlockReader {
             case .replayMemory, .replayDisk, .replayDiskTotal, .startLine, .head, .upstreamHead:
                 .one("a size such as 64k, 64m or 1g")
             case .fields, .clients, .clientsPerAddress, .concurrentRequestsPerClient, .streams, .exchanges,
-                .decodeRatio,
-                .questions:
+                .decodeRatio, .questions:
                 .one("a number")
             case .requestsPerClient: .some("a rate such as 100/s, perhaps with 'burst' and a number")
             }

@@ -251,14 +251,16 @@ struct ValueParser {
         return false
     }
 
-    /// Parses the source of a sealing key. A key in the rule file itself is refused: everyone who can read the rules
-    /// could read it.
-    func sealingKey(_ value: Value) -> ValueSource? {
+    /// Parses the source of a secret. One in the rule file itself is refused: everyone who can read the rules could read
+    /// it.
+    ///
+    /// - Parameter what: the secret, to follow "do not write".
+    func reference(_ value: Value, to what: String) -> ValueSource? {
         switch value.source {
         case .environment(let name): return .environment(name)
         case .file(let path): return .file(path)
         case .written, .command:
-            refuse(value, "do not write a key in the rule file: write 'file' and a path, or 'env' and a name")
+            refuse(value, "do not write \(what) in the rule file: write 'file' and a path, or 'env' and a name")
             return nil
         }
     }

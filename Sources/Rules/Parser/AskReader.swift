@@ -19,10 +19,8 @@ struct AskReader: BlockReader {
             log.report(at: first.range, "'ask' takes 'webhook' and a URL such as https://chat.example.com/hook")
             return nil
         }
-        var key: ValueSource?
-        for inner in context.directives(AskReader.Word.self, in: directive.node) {
-            key = inner.values.first.flatMap(parse.sealingKey)
-        }
+        let said = context.directives(AskReader.Word.self, in: directive.node).first?.values.first
+        let key = said.flatMap { parse.reference($0, to: "a key") }
         guard directive.node.block?.nodes.contains(where: { $0.name.text == AskReader.Word.key.rawValue }) == true
         else {
             log.report(

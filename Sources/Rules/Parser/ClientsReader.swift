@@ -40,10 +40,11 @@ struct ClientsReader: BlockReader {
         }
     }
 
+    private typealias Method = Configuration.Clients.Method
+
     let context: ReadingContext
 
     func read(_ node: SyntaxNode, into clients: inout Configuration.Clients) {
-        typealias Method = Configuration.Clients.Method
         var allow: [AddressPrefix] = []
         var principals: [PrincipalPattern] = []
         var methods: [(method: Method, range: SourceRange)] = []
@@ -56,7 +57,7 @@ struct ClientsReader: BlockReader {
             case .authenticate: methods = clientMethods(directive.values)
             case .realm: realm(value).map { clients.realm = $0 }
             case .users: clients.users = listFile(value, "users")
-            case .nonceKey: clients.nonceKey = parse.sealingKey(value)
+            case .nonceKey: clients.nonceKey = parse.reference(value, to: "a key")
             case .keytab: clients.keytab = context.kerberosFile(value)
             case .allowPrincipals: principals += directive.values.compactMap(principal)
             case .tokens: clients.tokens = listFile(value, "tokens")
@@ -72,9 +73,7 @@ struct ClientsReader: BlockReader {
             let what = needed == .keytab ? "'keytab'" : "'\(needed.rawValue) file'"
             log.report(at: range, "'authenticate \(method.rawValue)' needs \(what) and a path")
         }
-        if let digest = methods.first(where: { $0.method == .digest }),
-            !clients.realm.utf8.allSatisfy({ $0 < 0x80 })
-        {
+        if let digest = methods.first(where: { $0.method == .digest }), !clients.realm.utf8.allSatisfy({ $0 < 0x80 }) {
             log.report(
                 .warning, at: ranges[.realm] ?? digest.range,
                 "some clients fail with a Digest realm that is not ASCII, such as \"\(clients.realm)\"")
@@ -90,10 +89,8 @@ struct ClientsReader: BlockReader {
         }
     }
 
-    private func clientMethods(
-        _ values: [Value]
-    ) -> [(method: Configuration.Clients.Method, range: SourceRange)] {
-        var methods: [(method: Configuration.Clients.Method, range: SourceRange)] = []
+    private func clientMethods(_ values: [Value]) -> [(method: Method, range: SourceRange)] {
+        var methods: [(method: Method, range: SourceRange)] = []
         for value in values {
             if value.text == "none" {
                 if values.count > 1 { refuse(value, "'none' stands alone") }
@@ -109,8 +106,7 @@ struct ClientsReader: BlockReader {
         return methods
     }
 
-    private func clientMethod(_ value: Value) -> Configuration.Clients.Method? {
-        typealias Method = Configuration.Clients.Method
+    private func clientMethod(_ value: Value) -> Method? {
         if let method = Method(rawValue: value.text) { return method }
         let words = ["none"] + Method.allCases.map(\.rawValue)
         refuse(
@@ -135,11 +131,8 @@ struct ClientsReader: BlockReader {
     }
 
     private func listFile(_ value: Value, _ word: String) -> ValueSource? {
-        switch value.source {
-        case .written, .environment, .command:
-            refuse(value, "write '\(word) file' and the path of the file")
-            return nil
-        case .file(let path): return .file(path)
-        }
+        if case .file(let path) = value.source { return .file(path) }
+        refuse(value, "write '\(word) file' and the path of the file")
+        return nil
     }
 }

@@ -32,12 +32,12 @@ struct RouteReader: BlockReader {
     func read(_ directive: Directive<FileDirective>, into draft: inout RuleDraft) {
         var action: Configuration.Route.Action?
         let inner = context.directives(RouteReader.Word.self, in: directive.node)
+        let said = { (word: RouteReader.Word) in inner.first { $0.name == word } }
         for directive in inner {
             guard let next = Configuration.Route.Action(rawValue: directive.name.rawValue) else { continue }
             if let action { log.report(at: directive.range, "this route already says '\(action.rawValue)'") }
             action = action ?? next
         }
-        let upgrade = inner.first { $0.name == .upgrade }
         let tls = terms(inner.filter { $0.name == .tls })
         guard let value = directive.values.first else { return }
         if directive.node.block?.nodes.isEmpty ?? true {
@@ -54,26 +54,17 @@ struct RouteReader: BlockReader {
             log.report(at: value.range, "more than \(SyntaxLimits.rules) routes")
             return
         }
-        if let via = inner.first(where: { $0.name == .via }), !via.values.isEmpty {
+        if let via = said(.via), !via.values.isEmpty {
             draft.detours.append((draft.routes.count, via.values))
         }
+        let trace = said(.trace)?.values.first.flatMap { parse.keyword($0, Configuration.Route.Trace.self) }
+        let http2 = said(.http2)?.values.first.flatMap { parse.keyword($0, Configuration.Route.HTTP2.self) }
         draft.configuration.routes.append(
             .init(
-                host: pattern, port: port, action: action ?? .tunnel, upgrade: upgrade.flatMap(upgradedPort),
-                decodesContent: inner.contains { $0.name == .decode }, tls: tls,
-                trace: inner.first { $0.name == .trace }.flatMap(trace) ?? .no,
-                http2: inner.first { $0.name == .http2 }.flatMap(http2) ?? .yes,
-                parentList: nil,
-                rule: context.reference(value.text, directive.node)))
+                host: pattern, port: port, action: action ?? .tunnel, upgrade: said(.upgrade).flatMap(upgradedPort),
+                decodesContent: said(.decode) != nil, tls: tls, trace: trace ?? .no, http2: http2 ?? .yes,
+                parentList: nil, rule: context.reference(value.text, directive.node)))
         draft.routes.append(value.range)
-    }
-
-    private func trace(_ directive: Directive<RouteReader.Word>) -> Configuration.Route.Trace? {
-        directive.values.first.flatMap { parse.keyword($0, Configuration.Route.Trace.self) }
-    }
-
-    private func http2(_ directive: Directive<RouteReader.Word>) -> Configuration.Route.HTTP2? {
-        directive.values.first.flatMap { parse.keyword($0, Configuration.Route.HTTP2.self) }
     }
 
     private func upgradedPort(_ directive: Directive<RouteReader.Word>) -> Configuration.Route.Upgrade? {

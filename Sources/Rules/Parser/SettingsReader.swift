@@ -55,11 +55,10 @@ struct SettingsReader: BlockReader {
     }
 
     func accessLog(_ directive: Directive<FileDirective>, into settings: inout Configuration.Log) {
-        typealias Format = Configuration.Log.Format
         settings.isSaid = true
-        guard let first = directive.values.first,
-            let format = parse.keyword(first, Format.self)
-        else { return }
+        guard let format = directive.values.first.flatMap({ parse.keyword($0, Configuration.Log.Format.self) }) else {
+            return
+        }
         settings.format = format
         guard directive.values.count > 1 else { return }
         let destination = directive.values[1]
@@ -90,32 +89,23 @@ struct SettingsReader: BlockReader {
     func limits(_ node: SyntaxNode, into limits: inout Configuration.Limits) {
         for directive in context.directives(SettingsReader.LimitsWord.self, in: node) {
             guard let value = directive.values.first else { continue }
-            let path: WritableKeyPath<Configuration.Limits, Int>
-            let number: Int?
             switch directive.name {
-            case .replayMemory: (path, number) = (\.replayMemory, parse.size(value, 0...1 << 30))
-            case .replayDisk: (path, number) = (\.replayDisk, parse.size(value, 0...1 << 40))
-            case .replayDiskTotal: (path, number) = (\.replayDiskTotal, parse.size(value, 0...1 << 40))
-            case .startLine: (path, number) = (\.startLine, parse.size(value, 256...1 << 20))
-            case .head: (path, number) = (\.head, parse.size(value, 1 << 10...1 << 20))
-            case .upstreamHead: (path, number) = (\.upstreamHead, parse.size(value, 1 << 10...1 << 24))
-            case .fields: (path, number) = (\.fields, parse.number(value, 8...1024))
-            case .clientsPerAddress:
-                limits.clientsPerAddress = parse.number(value, 1...1_000_000)
-                continue
-            case .requestsPerClient:
-                limits.requestsPerClient = rate(directive.values)
-                continue
-            case .concurrentRequestsPerClient:
-                limits.concurrentRequestsPerClient = parse.number(value, 1...1_000_000)
-                continue
-            case .clients: (path, number) = (\.clients, parse.number(value, 1...1_000_000))
-            case .streams: (path, number) = (\.streams, parse.number(value, 1...10_000))
-            case .exchanges: (path, number) = (\.exchanges, parse.number(value, 1...100_000))
-            case .decodeRatio: (path, number) = (\.decodeRatio, parse.number(value, 1...1_000_000))
-            case .questions: (path, number) = (\.questions, parse.number(value, 1...10_000))
+            case .replayMemory: parse.size(value, 0...1 << 30).map { limits.replayMemory = $0 }
+            case .replayDisk: parse.size(value, 0...1 << 40).map { limits.replayDisk = $0 }
+            case .replayDiskTotal: parse.size(value, 0...1 << 40).map { limits.replayDiskTotal = $0 }
+            case .startLine: parse.size(value, 256...1 << 20).map { limits.startLine = $0 }
+            case .head: parse.size(value, 1 << 10...1 << 20).map { limits.head = $0 }
+            case .upstreamHead: parse.size(value, 1 << 10...1 << 24).map { limits.upstreamHead = $0 }
+            case .fields: parse.number(value, 8...1024).map { limits.fields = $0 }
+            case .clients: parse.number(value, 1...1_000_000).map { limits.clients = $0 }
+            case .clientsPerAddress: limits.clientsPerAddress = parse.number(value, 1...1_000_000)
+            case .requestsPerClient: limits.requestsPerClient = rate(directive.values)
+            case .concurrentRequestsPerClient: limits.concurrentRequestsPerClient = parse.number(value, 1...1_000_000)
+            case .streams: parse.number(value, 1...10_000).map { limits.streams = $0 }
+            case .exchanges: parse.number(value, 1...100_000).map { limits.exchanges = $0 }
+            case .decodeRatio: parse.number(value, 1...1_000_000).map { limits.decodeRatio = $0 }
+            case .questions: parse.number(value, 1...10_000).map { limits.questions = $0 }
             }
-            if let number { limits[keyPath: path] = number }
         }
     }
 

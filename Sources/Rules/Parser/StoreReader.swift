@@ -15,10 +15,8 @@ struct StoreReader: BlockReader {
     func read(_ directive: Directive<FileDirective>) -> Configuration.Store? {
         guard let head = directive.values.first else { return nil }
         let backend = parse.keyword(head, StoreBackend.self)
-        var key: ValueSource?
-        for inner in context.directives(StoreReader.Word.self, in: directive.node) {
-            key = inner.values.first.flatMap { parse.sealingKey($0) }
-        }
+        let said = context.directives(StoreReader.Word.self, in: directive.node).first?.values.first
+        let key = said.flatMap { parse.reference($0, to: "a key") }
         guard let backend else { return nil }
         guard directive.values.count == 2 else {
             let what = backend.isFile ? "one path" : "one connection string in quotes"
@@ -34,8 +32,7 @@ struct StoreReader: BlockReader {
             }
             return .init(location: StoreLocation(backend, .file(storePath(value))), key: key)
         }
-        let words = directive.node.block?.nodes.map(\.name.text) ?? []
-        if !words.contains(Word.key.rawValue) {
+        if directive.node.block?.nodes.contains(where: { $0.name.text == Word.key.rawValue }) != true {
             log.report(
                 at: head.range, "'store \(backend.rawValue)' needs a block with 'key', the same for all proxies")
         }

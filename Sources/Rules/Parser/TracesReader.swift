@@ -71,14 +71,8 @@ struct TracesReader: BlockReader {
             refuse(name, "the proxy writes \(name.shown) itself: use another field")
             return nil
         }
-        switch directive.values[1].source {
-        case .environment(let variable): return .init(name: name.text, value: .environment(variable))
-        case .file(let path): return .init(name: name.text, value: .file(path))
-        case .written, .command:
-            refuse(
-                directive.values[1],
-                "do not write the value in the rule file: write 'file' and a path, or 'env' and a name")
-            return nil
+        return parse.reference(directive.values[1], to: "the value").map {
+            Configuration.Traces.Header(name: name.text, value: $0)
         }
     }
 

@@ -57,8 +57,7 @@ struct AdminReader: BlockReader {
 
     private func checkUsers(_ draft: RuleDraft, at head: Value) {
         guard draft.configuration.adminLogin.users != nil, draft.configuration.adminLogin.tls == nil,
-            let admin = draft.configuration.admin,
-            !AddressClass.loopback.prefixes.contains(where: { $0.contains(admin.address) })
+            let admin = draft.configuration.admin, !admin.address.isLoopback
         else { return }
         log.report(
             at: head.range,

@@ -82,11 +82,9 @@ struct HelperReader: BlockReader {
     }
 
     private func isVariable(_ name: String) -> Bool {
-        let isWord = name.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "_") || ($0 | 0x20).isLowercaseLetter }
+        let isWord = name.utf8.allSatisfy {
+            $0.isDigit || $0 == UInt8(ascii: "_") || (0x61...0x7A).contains($0.asciiLowercased)
+        }
         return isWord && name.utf8.first.map { !$0.isDigit } ?? false
     }
-}
-
-extension UInt8 {
-    fileprivate var isLowercaseLetter: Bool { (0x61...0x7A).contains(self) }
 }

@@ -51,19 +51,10 @@ struct ListenerReader: BlockReader {
         var listener = Configuration.Listener(place)
         listener.tls = tls
         listener.client = name ?? nil
-        if let socks = options.first(where: { $0.word == .socks }) {
-            listener.speaksSOCKS = true
-            if let extra = socks.values.first { refuse(extra, "'socks' takes no value") }
-        }
-        if let clear = options.first(where: { $0.word == .h2c }) {
-            listener.speaksHTTP2 = true
-            if let extra = clear.values.first { refuse(extra, "'h2c' takes no value") }
-        }
+        listener.speaksSOCKS = says(.socks, options)
+        listener.speaksHTTP2 = says(.h2c, options)
         if let option = options.first(where: { $0.word == .proxyProtocol }) { listener.balancers = balancers(option) }
-        if let transparent = options.first(where: { $0.word == .transparent }) {
-            listener.isTransparent = true
-            if let extra = transparent.values.first { refuse(extra, "'transparent' takes no value") }
-        }
+        listener.isTransparent = says(.transparent, options)
         check(listener, at: value, options, isSound: isSound)
         draft.configuration.listeners.append(listener)
         draft.listeners.append(value.range)
@@ -73,9 +64,7 @@ struct ListenerReader: BlockReader {
 
     private func place(_ value: Value, _ node: SyntaxNode) -> Configuration.Listener.Place? {
         guard value.text.hasPrefix(Self.localPrefix) else {
-            if let block = node.block {
-                log.report(at: block.brace, "only 'listen unix:PATH' takes a block")
-            }
+            if let block = node.block { log.report(at: block.brace, "only 'listen unix:PATH' takes a block") }
             return parse.endpoint(value).map { .network($0) }
         }
         let path = parse.path(value.without(prefix: Self.localPrefix))
@@ -114,11 +103,11 @@ struct ListenerReader: BlockReader {
     /// Parses the words after the place.
     private func options(_ values: ArraySlice<Value>, isSound: inout Bool) -> Options {
         if let head = values.first, ListenerReader.Option(rawValue: head.text).map(\.isOfTLS) ?? true || head.isQuoted {
+            let words = ListenerReader.Option.allCases.filter { !$0.isOfTLS }.map(\.rawValue)
             refuse(
                 head,
                 "after the address of 'listen' comes 'tls', 'h2c', 'as', 'socks', 'proxy-protocol', 'transparent' or nothing",
-                suggestion: Suggestion.nearest(
-                    to: head.text, among: ["tls", "h2c", "as", "socks", "proxy-protocol", "transparent"]))
+                suggestion: Suggestion.nearest(to: head.text, among: words))
             isSound = false
             return []
         }
@@ -130,6 +119,13 @@ struct ListenerReader: BlockReader {
             }
         }
         return options
+    }
+
+    /// Whether a word that takes no value is there.
+    private func says(_ word: ListenerReader.Option, _ options: Options) -> Bool {
+        guard let option = options.first(where: { $0.word == word }) else { return false }
+        if let extra = option.values.first { refuse(extra, "'\(word.rawValue)' takes no value") }
+        return true
     }
 
     private func tls(_ options: Options, isSound: Bool) -> Configuration.Listener.TLS? {

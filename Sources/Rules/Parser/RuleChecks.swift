@@ -71,11 +71,10 @@ struct RuleChecks: BlockReader {
     }
 
     private func checkListeners(_ draft: RuleDraft) {
-        if let admin = draft.configuration.admin, admin.port != 0,
+        if let admin = draft.configuration.admin, admin.port != 0, let range = draft.listeners.first,
             draft.configuration.listeners.contains(where: { $0.endpoint == admin })
         {
-            let range = draft.listeners.first
-            if let range { log.report(at: range, "'listen' and 'admin' name the same address and port") }
+            log.report(at: range, "'listen' and 'admin' name the same address and port")
         }
         guard !draft.configuration.clients.methods.isEmpty else { return }
         for (listener, range) in zip(draft.configuration.listeners, draft.listeners)
@@ -99,20 +98,16 @@ struct RuleChecks: BlockReader {
         guard draft.configuration.clients.methods.isEmpty,
             draft.configuration.clients.allow.contains(where: { $0.length == 0 })
         else { return }
-        let loopback = AddressClass.loopback.prefixes
         for (listener, range) in zip(draft.configuration.listeners, draft.listeners)
         where !(listener.tls?.clients?.isRequired ?? false) {
-            guard let address = listener.endpoint?.address, !loopback.contains(where: { $0.contains(address) }) else {
-                continue
-            }
+            guard let address = listener.endpoint?.address, !address.isLoopback else { continue }
             log.report(.warning, at: range, "anyone who reaches this address can use the proxy and its credentials")
         }
     }
 
     private func checkOpenAdmin(_ draft: RuleDraft) {
         guard let admin = draft.configuration.admin, let range = draft.admin,
-            draft.configuration.adminLogin.metricsToken == nil,
-            !AddressClass.loopback.prefixes.contains(where: { $0.contains(admin.address) })
+            draft.configuration.adminLogin.metricsToken == nil, !admin.address.isLoopback
         else { return }
         log.report(
             .warning, at: range,

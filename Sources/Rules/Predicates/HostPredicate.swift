@@ -56,14 +56,10 @@ extension Predicates {
 
         /// True if all its hosts are this machine.
         var staysOnThisMachine: Bool {
-            let isLoopback = { (address: IPAddress) in
-                AddressClass.loopback.prefixes.contains { $0.contains(address) }
-            }
-            return !patterns.isEmpty
+            !patterns.isEmpty
                 && patterns.allSatisfy { host in
                     switch host.form {
-                    case .exact:
-                        host.description == "localhost" || IPAddress(host.description).map(isLoopback) ?? false
+                    case .exact: host.description == "localhost" || IPAddress(host.description)?.isLoopback == true
                     case .addresses(let prefix): AddressClass.loopback.prefixes.contains { $0.covers(prefix) }
                     case .any, .suffix, .glob: false
                     }

@@ -97,7 +97,7 @@ extension Configuration.ChallengeRule {
         for name in predicates.said where name != .until {
             words += predicates[name].values.map { "\(name.rawValue) \($0)" }
         }
-        words.append("-> \(actionWords)")
+        words.append("-> \(action.words)")
         if attempts != usualAttempts { words.append("attempts \(attempts)") }
         if retry != Self.usualRetry { words.append("retry \(Self.retryWords(retry))") }
         if let probe = probe.words { words.append("probe \(probe)") }

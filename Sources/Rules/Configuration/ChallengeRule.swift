@@ -157,9 +157,6 @@ extension Configuration.ChallengeRule {
     /// The default of `retry`.
     static let usualRetry: [Milliseconds] = [.seconds(30), .minutes(5), .minutes(30)]
 
-    /// The answer in the words of the rule file.
-    var actionWords: String { action.words }
-
     /// Whether the rule is limited to certain hosts.
     public var namesHosts: Bool { predicates.host.isSaid }
 

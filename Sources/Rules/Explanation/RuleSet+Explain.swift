@@ -86,7 +86,7 @@ extension RuleSet.Matcher {
 
     /// The answer, with the terms of a trust.
     var answerAndTerms: String {
-        rule.trustTerms.map { "trust (\($0.words.joined(separator: ", ")))" } ?? rule.actionWords
+        rule.trustTerms.map { "trust (\($0.words.joined(separator: ", ")))" } ?? rule.action.words
     }
 }
 

@@ -131,7 +131,7 @@ extension RuleChecks {
             if rule.trustTerms == nil {
                 for node in modifiers + [source.said(.until)].compactMap(\.self) {
                     let sentence = "'\(node.name.text)' needs 'trust', but this challenge says "
-                    log.report(at: node.name.range, "\(sentence)'\(rule.actionWords)'")
+                    log.report(at: node.name.range, "\(sentence)'\(rule.action.words)'")
                 }
             } else if modifiers.isEmpty {
                 // A rule that names a problem and says `trust` seems to allow it, but only `allow` does.
@@ -146,8 +146,7 @@ extension RuleChecks {
                     continue
                 }
                 let sentence = "'\(word.rawValue)' needs 'use', 'default' or 'ask', but this challenge says "
-                log.report(at: node.name.range, "\(sentence)'\(rule.actionWords)'")
-                return
+                return log.report(at: node.name.range, "\(sentence)'\(rule.action.words)'")
             }
             if let node = source.said(.probe), rule.predicates.proxy.wanted == true, case .path = rule.probe {
                 log.report(
@@ -172,12 +171,11 @@ extension RuleChecks {
         private func checkLogin(of rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
             let methods =
                 switch rule.action {
-                case .use: rule.effectiveMethods
+                case .use, .ask: rule.effectiveMethods
                 // A stored password is used for a KDC or a page only if the rule says so.
                 case .performDefault:
                     (rule.predicates.method.written ?? []).intersection(MethodSet(.negotiate))
                         .union(rule.effectiveMethods.intersection(MethodSet(.htmlForm)))
-                case .ask: rule.effectiveMethods
                 case .reject, .cancel, .trust: MethodSet()
                 }
             let words: [(ChallengeDirective.Modifier, AuthenticationMethod)] = [
@@ -185,8 +183,7 @@ extension RuleChecks {
             ]
             for (word, method) in words {
                 guard let node = source.said(word), !methods.contains(method) else { continue }
-                let sentence = "'\(word.rawValue)' needs 'method \(method)'"
-                log.report(at: node.name.range, sentence)
+                log.report(at: node.name.range, "'\(word.rawValue)' needs 'method \(method)'")
             }
             let token = source.said(.method)?.arguments.first { $0.text == AuthenticationMethod.htmlForm.description }
             if let token, rule.isUse, source.said(.form) == nil {

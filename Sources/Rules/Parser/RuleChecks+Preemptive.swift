@@ -12,19 +12,18 @@ extension RuleChecks {
                 return check(rule, signer, signature.scheme, source)
             }
             let placed = used.first { !$0.content.placements.isEmpty }
+            let hasPlaceholder = placed?.content.placements.contains(where: \.isPlaceholder) ?? false
             let said = source.said(.preempt)
-            if let placed, let said, placed.content.placements.contains(where: \.isPlaceholder) {
-                log.report(
+            if let placed, let said, hasPlaceholder {
+                return log.report(
                     at: said.range,
                     "\(Token.shown(placed.name)) goes only where a client has written its placeholder: remove 'preempt'"
                 )
-                return
             }
             if let placed, let said, rule.preemption != .always {
-                log.report(
+                return log.report(
                     at: said.arguments.first?.range ?? said.range,
                     "\(Token.shown(placed.name)) is always preemptive: write 'preempt always', or remove 'preempt'")
-                return
             }
             let subject: String
             let range: SourceRange
@@ -32,13 +31,12 @@ extension RuleChecks {
                 subject = "'preempt always'"
                 range = said.range
                 guard rule.isUse else {
-                    log.report(at: range, "'preempt always' needs 'use', but this challenge says '\(rule.actionWords)'")
-                    return
+                    let sentence = "'preempt always' needs 'use', but this challenge says '\(rule.action.words)'"
+                    return log.report(at: range, sentence)
                 }
             } else if let placed {
-                let hasPlaceholder = placed.content.placements.contains(where: \.isPlaceholder)
-                subject =
-                    "\(Token.shown(placed.name)), which \(hasPlaceholder ? "replaces a placeholder" : "is sent preemptively"),"
+                let way = hasPlaceholder ? "replaces a placeholder" : "is sent preemptively"
+                subject = "\(Token.shown(placed.name)), which \(way),"
                 range = source.answer
             } else {
                 return
@@ -115,35 +113,29 @@ extension RuleChecks {
         ) {
             guard let credential = used.first else { return }
             if used.count > 1 {
-                log.report(at: range, "'preempt always' sends one credential, but this challenge names \(used.count)")
-                return
+                return log.report(
+                    at: range, "'preempt always' sends one credential, but this challenge names \(used.count)")
             }
+            let possible: [AuthenticationMethod]
+            let needed: String
             switch credential.content {
-            case .token, .oauth: break
-            case .password:
-                guard let methods = source.said(.method) else {
-                    log.report(at: range, "'preempt always' with a password needs 'method basic'")
-                    return
-                }
-                for token in methods.arguments where token.text != AuthenticationMethod.basic.rawValue {
-                    log.report(at: token.range, "\(token.shown) cannot be sent preemptively: it needs a challenge")
-                }
+            case .token, .oauth, .signature: return
+            case .password: (possible, needed) = ([.basic], "a password needs 'method basic'")
+            case .helper where credential.content.isOfAnyScheme:
+                (possible, needed) = ([.basic, .bearer, .other], "a helper needs 'method basic', 'bearer' or 'other'")
             case .helper:
-                let isFree = credential.content.isOfAnyScheme
-                guard let methods = source.said(.method) else {
-                    let other = isFree ? "'method basic', 'bearer' or 'other'" : "'method basic' or 'method bearer'"
-                    log.report(at: range, "'preempt always' with a helper needs \(other)")
-                    return
-                }
-                let possible = ([.basic, .bearer] + (isFree ? [.other] : [])).map(\AuthenticationMethod.rawValue)
-                for token in methods.arguments where !possible.contains(token.text) {
-                    log.report(at: token.range, "\(token.shown) cannot be sent preemptively: it needs a challenge")
-                }
-            case .signature: break
+                (possible, needed) = ([.basic, .bearer], "a helper needs 'method basic' or 'method bearer'")
             case .identity, .kerberos, .placed, .registry:
-                let sentence =
+                return log.report(
+                    at: range,
                     "\(Token.shown(credential.name)) is \(credential.content.words), which 'preempt always' cannot send"
-                log.report(at: range, sentence)
+                )
+            }
+            guard let methods = source.said(.method) else {
+                return log.report(at: range, "'preempt always' with \(needed)")
+            }
+            for token in methods.arguments where !possible.map(\.rawValue).contains(token.text) {
+                log.report(at: token.range, "\(token.shown) cannot be sent preemptively: it needs a challenge")
             }
         }
     }

@@ -48,12 +48,9 @@ extension Explanation {
                 add("upgrade", "the proxy asks https://\(asked.authority)")
             }
             if request.opensTunnel, route.action == .intercept {
-                add(
-                    "intercept",
-                    "the proxy shows a certificate of its own CA, and asks https://\(asked.authority)"
-                )
+                add("intercept", "the proxy shows a certificate of its own CA, and asks https://\(asked.authority)")
             }
-            addParents(explanation)
+            addParents()
             if let connectIsAllowed = explanation.connectIsAllowed {
                 let verdict = connectIsAllowed ? "allowed" : "refused"
                 add("connect", "port \(request.port) is \(verdict) by 'connect-ports'")
@@ -86,15 +83,41 @@ extension Explanation {
             add("authorization", words)
         }
 
+        /// Adds the parents that the request goes through, and the answers to their challenges.
+        private mutating func addParents() {
+            guard let parentList = explanation.route.parentList, explanation.route.action != .deny else { return }
+            if parentList.isAutomatic {
+                add("parent", "as the PAC file says; it is not run here")
+            } else if explanation.parents.isEmpty {
+                let names = parentList.hops.compactMap { hop in
+                    if case .parent(let parent) = hop { parent.name } else { nil }
+                }
+                add("parent", "none: \(names.first ?? "the first") has an 'except' for \(explanation.request.host)")
+            }
+            for parent in explanation.parents {
+                switch parent.leg {
+                case .direct: add("parent", "none, if those above do not work")
+                case .server(let server, let name):
+                    add("parent", "\(name), \(server.scheme.rawValue) \(server.address), \(parent.passage)")
+                    if let http2 = parent.http2 { add("  http/2", http2) }
+                    for outlook in parent.outlooks {
+                        let standard = "a stored credential, or else the client gets a 502"
+                        let words = outlook.answers.map { Self.words($0, byDefault: standard) }
+                        add("  if \(outlook.label)", words.joined(separator: "; or "))
+                    }
+                }
+            }
+        }
+
         private mutating func addProspects() {
             for trace in explanation.prospects { add("rule", Self.words(trace)) }
             if explanation.prospects.isEmpty {
-                let place = "in the rule file"
-                let sentence = "there is no 'challenge' \(place)"
-                add("rule", explanation.hasRules ? "no 'challenge' \(place) is about responses" : sentence)
+                let none = "there is no 'challenge' in the rule file"
+                add("rule", explanation.hasRules ? "no 'challenge' in the rule file is about responses" : none)
             }
             for outlook in explanation.outlooks {
-                add("if \(outlook.method)", outlook.answers.map(outlookWords).joined(separator: "; or "))
+                let words = outlook.answers.map { Self.words($0, byDefault: defaultWords) }
+                add("if \(outlook.method)", words.joined(separator: "; or "))
                 for line in outlook.token { add(line.label, line.text) }
             }
         }
@@ -114,10 +137,8 @@ extension Explanation {
                 add("failures", isFirst ? words : "\(words): the rules are asked again")
             }
             if round.challenges.count > 1 {
-                add(
-                    "order",
-                    round.response.orderedBy.map { "as in \($0)" }
-                        ?? "the strongest first, then those without a rule")
+                let order = round.response.orderedBy.map { "as in \($0)" }
+                add("order", order ?? "the strongest first, then those without a rule")
             }
             var (isDecided, isOpen) = (false, false)
             for challenge in round.challenges {
@@ -263,13 +284,16 @@ extension Explanation {
                 ?? "a stored credential, or else the client gets the response unchanged"
         }
 
-        private func outlookWords(_ answer: Action) -> String {
+        /// A possible answer to a challenge.
+        ///
+        /// - Parameter defaultWords: what `default` does.
+        private static func words(_ answer: Action, byDefault defaultWords: String) -> String {
             switch answer {
             case .use(let names): Action.useWords(names)
             case .performDefault: "default: \(defaultWords)"
-            case .reject: "reject: \(Self.nextWords)"
+            case .reject: "reject: \(nextWords)"
             case .cancel: "cancel: the client gets a 502"
-            case .ask: "ask: a stored credential, or else \(Self.askWords)"
+            case .ask: "ask: a stored credential, or else \(askWords)"
             case .trust: "trust"
             }
         }
@@ -305,41 +329,4 @@ extension Explanation.Round.Challenge {
 extension ExplainedRequest {
     /// The host and port.
     fileprivate var authority: String { host.utf8.contains(.colon) ? "[\(host)]:\(port)" : "\(host):\(port)" }
-}
-
-/// The parents that a request goes through, and the answers to their challenges.
-extension Explanation.Text {
-    mutating func addParents(_ explanation: Explanation) {
-        guard let parentList = explanation.route.parentList, explanation.route.action != .deny else { return }
-        if parentList.isAutomatic {
-            add("parent", "as the PAC file says; it is not run here")
-        } else if explanation.parents.isEmpty {
-            let names = parentList.hops.compactMap { hop in
-                if case .parent(let parent) = hop { parent.name } else { nil }
-            }
-            add("parent", "none: \(names.first ?? "the first") has an 'except' for \(explanation.request.host)")
-        }
-        for parent in explanation.parents {
-            switch parent.leg {
-            case .direct: add("parent", "none, if those above do not work")
-            case .server(let server, let name):
-                add("parent", "\(name), \(server.scheme.rawValue) \(server.address), \(parent.passage)")
-                if let http2 = parent.http2 { add("  http/2", http2) }
-                for outlook in parent.outlooks {
-                    add("  if \(outlook.label)", outlook.answers.map(Self.words).joined(separator: "; or "))
-                }
-            }
-        }
-    }
-
-    private static func words(_ answer: Action) -> String {
-        switch answer {
-        case .use(let names): Action.useWords(names)
-        case .performDefault: "default: a stored credential, or else the client gets a 502"
-        case .reject: "reject: \(nextWords)"
-        case .cancel: "cancel: the client gets a 502"
-        case .ask: "ask: a stored credential, or else \(askWords)"
-        case .trust: "trust"
-        }
-    }
 }

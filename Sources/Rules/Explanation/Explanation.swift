@@ -11,26 +11,22 @@ public struct Explanation: Sendable {
         /// The token that the answer would be exchanged for, or the credentials that do not answer; mostly empty.
         var token: [ExplainedLine] = []
 
-        init(method: AuthenticationMethod, answers: [Configuration.ChallengeRule.Action], token: [ExplainedLine] = []) {
-            (self.method, self.answers, self.token) = (method, answers, token)
-        }
-
         /// The answers to Basic challenges, without the credentials whose user and password are for a token server on
         /// another host.
-        init(basic answers: [Configuration.ChallengeRule.Action], to query: ChallengeQuery, by rules: RuleSet) {
+        static func basic(
+            _ answers: [Configuration.ChallengeRule.Action], to query: ChallengeQuery, by rules: RuleSet
+        ) -> Outlook {
             var lines: [ExplainedLine] = []
-            self.init(
-                method: .basic,
-                answers: answers.map { answer in
-                    guard case .use(let names) = answer else { return answer }
-                    let rest = names.filter { name in
-                        let reason = rules.configuration.reasonAgainstBasic(name, to: query)
-                        if let reason { lines.append(ExplainedLine("not used", reason)) }
-                        return reason == nil
-                    }
-                    return rest.isEmpty ? .reject : .use(rest)
-                })
-            token = lines
+            let left = answers.map { answer -> Configuration.ChallengeRule.Action in
+                guard case .use(let names) = answer else { return answer }
+                let rest = names.filter { name in
+                    let reason = rules.configuration.reasonAgainstBasic(name, to: query)
+                    if let reason { lines.append(ExplainedLine("not used", reason)) }
+                    return reason == nil
+                }
+                return rest.isEmpty ? .reject : .use(rest)
+            }
+            return Outlook(method: .basic, answers: left, token: lines)
         }
     }
 
@@ -112,7 +108,7 @@ public struct Explanation: Sendable {
             var query = asked.query(method: method)
             if method == .digest { query.isSecure = true }
             let answers = rules.possibleAnswers(query)
-            if method == .basic { return Outlook(basic: answers, to: query, by: rules) }
+            if method == .basic { return Outlook.basic(answers, to: query, by: rules) }
             guard method == .bearer else { return Outlook(method: method, answers: answers) }
             let names = answers.flatMap { answer -> [String] in
                 if case .use(let names) = answer { names } else { [] }

@@ -225,28 +225,25 @@ final class ReadingContext {
             log.report(at: target.range, "'\(kind.text)' needs \(what)")
             return nil
         }
+        let path = sources.file(target.range.file)?.resolve(target.text) ?? target.text
+        let source = kind.text == "env" ? Value.Source.environment(target.text) : .file(path)
+        if when == .atUse || when == .atUseOrRun || when == .token {
+            if kind.text == "env" { secretVariables.insert(target.text) }
+            return Value(text: "", isQuoted: true, range: range, source: source)
+        }
         if kind.text == "env" {
-            let source = Value.Source.environment(target.text)
-            if when == .atUse || when == .atUseOrRun || when == .token {
-                secretVariables.insert(target.text)
-                return Value(text: "", isQuoted: true, range: range, source: source)
-            }
             guard let text = reader.environment(target.text) else {
                 log.report(at: target.range, "the environment has no variable \(target.shown)")
                 return nil
             }
             return Value(text: text, isQuoted: true, range: range, source: source)
         }
-        let path = sources.file(target.range.file)?.resolve(target.text) ?? target.text
-        if when == .atUse || when == .atUseOrRun || when == .token {
-            return Value(text: "", isQuoted: true, range: range, source: .file(path))
-        }
         do throws(SourceError) {
             var bytes = try reader.bytes(at: path, limit: SyntaxLimits.fileSize)
             if bytes.last == 0x0A { bytes.removeLast() }
             if bytes.last == 0x0D { bytes.removeLast() }
             let text = String(decoding: bytes, as: UTF8.self)
-            return Value(text: text, isQuoted: true, range: range, source: .file(path))
+            return Value(text: text, isQuoted: true, range: range, source: source)
         } catch {
             log.report(at: target.range, "cannot read \(Token.shown(path)): \(error)")
             return nil

@@ -212,27 +212,20 @@ extension RuleSet {
     /// Whether a rule that answers challenges of that origin names NTLM or Negotiate, whose logins belong to a connection.
     public func namesLogin(host: Span<UInt8>, port: UInt16, isProxy: Bool) -> Bool {
         guard speaks(of: .challenges) else { return false }
-        for method in [AuthenticationMethod.ntlm, .negotiate]
-        where first(
-            method, host, port, isProxy,
-            where: { number in
+        return [AuthenticationMethod.ntlm, .negotiate].contains { method in
+            first(method, host, port, isProxy) { number in
                 gates[number].actsOnChallenge && matchers[number].predicates.method.written?.contains(method) == true
-            }) != nil
-        {
-            return true
+            } != nil
         }
-        return false
     }
 
     /// Whether a rule about that server's trust, or about a certificate to show to it, depends on the client. If so, a
     /// connection made for one client does not serve another.
     public func trustDependsOnClient(host: Span<UInt8>, port: UInt16, isProxy: Bool = false) -> Bool {
         guard speaks(of: .trust) || speaks(of: .clientCertificates) else { return false }
-        for method in [AuthenticationMethod.serverTrust, .clientCertificate]
-        where first(method, host, port, isProxy, where: { matchers[$0].predicates.client.isSaid }) != nil {
-            return true
+        return [AuthenticationMethod.serverTrust, .clientCertificate].contains { method in
+            first(method, host, port, isProxy) { matchers[$0].predicates.client.isSaid } != nil
         }
-        return false
     }
 
     private func first(

@@ -25,6 +25,15 @@ extension Configuration {
                 case .addresses(let prefix): prefix.description
                 }
             }
+
+            fileprivate var patterns: [HostPattern] {
+                switch self {
+                case .domain(let name, let withItself):
+                    let below = HostPattern(.suffix([UInt8(ascii: ".")] + name.utf8))
+                    return withItself ? [HostPattern(.exact(Array(name.utf8))), below] : [below]
+                case .addresses(let prefix): return [HostPattern(.addresses(prefix))]
+                }
+            }
         }
 
         public var files: Files?
@@ -33,34 +42,21 @@ extension Configuration {
         public var names: [Name] = []
 
         public init() {}
-    }
-}
 
-extension Configuration.Authority {
-    /// Whether the CA issues for a host, as a request names it. If not, a client would refuse the certificate.
-    public func permits(_ host: Span<UInt8>) -> Bool {
-        names.isEmpty
-            || HostPattern.withName(of: host) { name in
-                names.contains { $0.patterns.contains { $0.matches(name) } }
-            }
-    }
+        /// Whether the CA issues for a host, as a request names it. If not, a client would refuse the certificate.
+        public func permits(_ host: Span<UInt8>) -> Bool {
+            names.isEmpty
+                || HostPattern.withName(of: host) { name in
+                    names.contains { $0.patterns.contains { $0.matches(name) } }
+                }
+        }
 
-    /// Whether the CA issues for any host of a pattern. May return true in error.
-    func mayPermit(_ pattern: HostPattern) -> Bool {
-        names.isEmpty
-            || names.contains { name in
-                name.patterns.contains { $0.mayOverlap(pattern) }
-            }
-    }
-}
-
-extension Configuration.Authority.Name {
-    fileprivate var patterns: [HostPattern] {
-        switch self {
-        case .domain(let name, let withItself):
-            let below = HostPattern(.suffix([UInt8(ascii: ".")] + name.utf8))
-            return withItself ? [HostPattern(.exact(Array(name.utf8))), below] : [below]
-        case .addresses(let prefix): return [HostPattern(.addresses(prefix))]
+        /// Whether the CA issues for any host of a pattern. May return true in error.
+        func mayPermit(_ pattern: HostPattern) -> Bool {
+            names.isEmpty
+                || names.contains { name in
+                    name.patterns.contains { $0.mayOverlap(pattern) }
+                }
         }
     }
 }

@@ -16,6 +16,32 @@ extension Configuration {
             case ask
             /// Trust the server's chain on these terms.
             case trust(TrustTerms)
+
+            /// The answer in the words of the rule file.
+            public var words: String {
+                switch self {
+                case .use(let names): "use \(names.joined(separator: " "))"
+                case .performDefault: "default"
+                case .reject: "reject"
+                case .cancel: "cancel"
+                case .ask: "ask"
+                case .trust: "trust"
+                }
+            }
+
+            /// Returns `use a`, or `use a, then b where a was refused`.
+            ///
+            /// - Parameter manner: how the first credential is used.
+            static func useWords(_ names: [String], _ manner: String = "") -> String {
+                guard let first = names.first, let last = names.last else { return "use" }
+                switch names.count {
+                case 1: return "use \(first)\(manner)"
+                case 2: return "use \(first)\(manner), then \(last) if \(first) was refused"
+                default:
+                    let others = names.dropFirst().joined(separator: ", then ")
+                    return "use \(first)\(manner), then \(others), each if those before it were refused"
+                }
+            }
         }
 
         /// The treatment of a credential that a client brings itself.
@@ -42,6 +68,15 @@ extension Configuration {
             /// A GET of this path.
             case path(String)
             case no
+
+            /// The value of `probe`; nil for the default.
+            var words: String? {
+                switch self {
+                case .sample: nil
+                case .path(let path): path
+                case .no: "no"
+                }
+            }
         }
 
         var predicates = Predicates()
@@ -115,95 +150,7 @@ extension Configuration {
             return .use(zip(names, abilities).filter { meant(for: $0.1).contains(method) }.map(\.0))
         }
     }
-}
 
-extension Configuration.ChallengeRule {
-    /// The rule with its effective mode: a rule that only reports does nothing preemptively.
-    func effective(in mode: Configuration.Mode) -> Self {
-        var rule = self
-        rule.mode = self.mode ?? mode
-        guard rule.mode == .report else { return rule }
-        rule.preemption = .no
-        rule.placements = []
-        rule.learns = false
-        rule.authorization = nil
-        return rule
-    }
-
-    /// The terms on which a server is trusted; nil if the answer is another.
-    var trustTerms: Configuration.TrustTerms? {
-        if case .trust(let terms) = action { terms } else { nil }
-    }
-
-    /// Whether the credential goes where clients write its placeholder.
-    var hasPlaceholder: Bool { placements.contains(where: \.isPlaceholder) }
-
-    /// Whether the rule names a credential.
-    var isUse: Bool { !names.isEmpty }
-
-    /// The names of the rule's credentials.
-    var names: [String] {
-        if case .use(let names) = action { names } else { [] }
-    }
-
-    /// The default of `attempts`: one answer for each credential, three for an operator, and as many as the rule gives
-    /// after the refusals that its `failures` requires.
-    var usualAttempts: Int { max(action == .ask ? 3 : 1, failuresBefore + 1) }
-
-    /// The number of refusals before the rule applies, by its `failures`. The limit is far above what a request can
-    /// have.
-    var failuresBefore: Int { min(predicates.failures.range?.lowerBound ?? 0, 1000) }
-
-    /// The default of `retry`.
-    static let usualRetry: [Milliseconds] = [.seconds(30), .minutes(5), .minutes(30)]
-
-    /// Whether the rule is limited to certain hosts.
-    public var namesHosts: Bool { predicates.host.isSaid }
-
-    /// Whether the rule's credential goes with every request and answers no challenge.
-    var waitsForNone: Bool { effectiveMethods == MethodSet(.default) && !waitsForRequest }
-
-    /// Whether the rule's credential signs a request only after the server has asked for it (`Accept-Signature`).
-    var waitsForRequest: Bool { signature == .message && preemption != .always }
-
-    /// Whether the rule answers or ends a challenge of a response.
-    var actsOnChallenge: Bool {
-        switch action {
-        case .use, .cancel, .ask: !effectiveMethods.isDisjoint(with: .http)
-        case .performDefault, .reject, .trust: false
-        }
-    }
-}
-
-extension Configuration.ChallengeRule.Action {
-    /// The answer in the words of the rule file.
-    public var words: String {
-        switch self {
-        case .use(let names): "use \(names.joined(separator: " "))"
-        case .performDefault: "default"
-        case .reject: "reject"
-        case .cancel: "cancel"
-        case .ask: "ask"
-        case .trust: "trust"
-        }
-    }
-
-    /// Returns `use a`, or `use a, then b where a was refused`.
-    ///
-    /// - Parameter manner: how the first credential is used.
-    static func useWords(_ names: [String], _ manner: String = "") -> String {
-        guard let first = names.first, let last = names.last else { return "use" }
-        switch names.count {
-        case 1: return "use \(first)\(manner)"
-        case 2: return "use \(first)\(manner), then \(last) if \(first) was refused"
-        default:
-            let others = names.dropFirst().joined(separator: ", then ")
-            return "use \(first)\(manner), then \(others), each if those before it were refused"
-        }
-    }
-}
-
-extension Configuration {
     /// The terms of a `challenge` for using its credential, if they differ from the defaults. Immutable and shared.
     public final class AnswerTerms: Sendable {
         /// The Kerberos service to get a ticket for (`spn`); nil for `HTTP@` and the host.
@@ -285,6 +232,62 @@ extension Configuration {
 }
 
 extension Configuration.ChallengeRule {
+    /// The rule with its effective mode: a rule that only reports does nothing preemptively.
+    func effective(in mode: Configuration.Mode) -> Self {
+        var rule = self
+        rule.mode = self.mode ?? mode
+        guard rule.mode == .report else { return rule }
+        rule.preemption = .no
+        rule.placements = []
+        rule.learns = false
+        rule.authorization = nil
+        return rule
+    }
+
+    /// The terms on which a server is trusted; nil if the answer is another.
+    var trustTerms: Configuration.TrustTerms? {
+        if case .trust(let terms) = action { terms } else { nil }
+    }
+
+    /// Whether the credential goes where clients write its placeholder.
+    var hasPlaceholder: Bool { placements.contains(where: \.isPlaceholder) }
+
+    /// Whether the rule names a credential.
+    var isUse: Bool { !names.isEmpty }
+
+    /// The names of the rule's credentials.
+    var names: [String] {
+        if case .use(let names) = action { names } else { [] }
+    }
+
+    /// The default of `attempts`: one answer for each credential, three for an operator, and as many as the rule gives
+    /// after the refusals that its `failures` requires.
+    var usualAttempts: Int { max(action == .ask ? 3 : 1, failuresBefore + 1) }
+
+    /// The number of refusals before the rule applies, by its `failures`. The limit is far above what a request can
+    /// have.
+    var failuresBefore: Int { min(predicates.failures.range?.lowerBound ?? 0, 1000) }
+
+    /// The default of `retry`.
+    static let usualRetry: [Milliseconds] = [.seconds(30), .minutes(5), .minutes(30)]
+
+    /// Whether the rule is limited to certain hosts.
+    public var namesHosts: Bool { predicates.host.isSaid }
+
+    /// Whether the rule's credential goes with every request and answers no challenge.
+    var waitsForNone: Bool { effectiveMethods == MethodSet(.default) && !waitsForRequest }
+
+    /// Whether the rule's credential signs a request only after the server has asked for it (`Accept-Signature`).
+    var waitsForRequest: Bool { signature == .message && preemption != .always }
+
+    /// Whether the rule answers or ends a challenge of a response.
+    var actsOnChallenge: Bool {
+        switch action {
+        case .use, .cancel, .ask: !effectiveMethods.isDisjoint(with: .http)
+        case .performDefault, .reject, .trust: false
+        }
+    }
+
     /// The values of `retry`.
     static func retryWords(_ retry: [Milliseconds]) -> String {
         let units = [(3_600_000, "h"), (60_000, "m"), (1000, "s")]
@@ -294,16 +297,5 @@ extension Configuration.ChallengeRule {
             return "\(time / unit.0)\(unit.1)"
         }
         return words.isEmpty ? "never" : words.joined(separator: " ")
-    }
-}
-
-extension Configuration.ChallengeRule.Probe {
-    /// The value of `probe`; nil for the default.
-    var words: String? {
-        switch self {
-        case .sample: nil
-        case .path(let path): path
-        case .no: "no"
-        }
     }
 }

@@ -11,6 +11,12 @@ extension Configuration {
             public let location: TextPattern?
             /// A text in the page, after its content is decoded; nil if not checked.
             public let text: String?
+
+            fileprivate func fits(_ status: Int, _ locations: [[UInt8]]) -> Bool {
+                if let own = self.status, own != status { return false }
+                guard let pattern = self.location else { return true }
+                return locations.contains { pattern.matches($0.span) }
+            }
         }
 
         /// The alternatives; never empty.
@@ -23,53 +29,42 @@ extension Configuration {
             self.signs = signs
             self.login = login
         }
-    }
-}
 
-/// Recognises a login page.
-extension Configuration.LoginForm {
-    /// The verdict on a response's head.
-    public enum Recognition: Sendable, Equatable {
-        case recognised
-        /// The response is a login page if it contains a text of `texts(status:…)`.
-        case dependsOnText
-        case other
-    }
-
-    /// Whether some sign requires reading the page.
-    public var readsPages: Bool { signs.contains { $0.text != nil } }
-
-    /// - Parameters:
-    ///   - locations: the value of `Location` as received, and its path if it leads to the same server; empty if
-    ///     absent.
-    public func recognise(status: Int, locations: [[UInt8]]) -> Recognition {
-        var recognition = Recognition.other
-        for sign in signs where sign.fits(status, locations) {
-            if sign.text == nil { return .recognised }
-            recognition = .dependsOnText
+        /// The verdict on a response's head.
+        public enum Recognition: Sendable, Equatable {
+            case recognised
+            /// The response is a login page if it contains a text of `texts(status:…)`.
+            case dependsOnText
+            case other
         }
-        return recognition
-    }
 
-    /// Whether the page contains the text of a sign whose other parts fit the head.
-    ///
-    /// - Parameter start: the end of the part that was searched before.
-    public func holds(
-        _ page: Span<UInt8>, from start: Int, status: Int, locations: [[UInt8]]
-    ) -> Bool {
-        for sign in signs where sign.fits(status, locations) {
-            guard let text = sign.text else { continue }
-            if page.holds(text.utf8Span.span, from: start - text.utf8.count) { return true }
+        /// Whether some sign requires reading the page.
+        public var readsPages: Bool { signs.contains { $0.text != nil } }
+
+        /// - Parameters:
+        ///   - locations: the value of `Location` as received, and its path if it leads to the same server; empty if
+        ///     absent.
+        public func recognise(status: Int, locations: [[UInt8]]) -> Recognition {
+            var recognition = Recognition.other
+            for sign in signs where sign.fits(status, locations) {
+                if sign.text == nil { return .recognised }
+                recognition = .dependsOnText
+            }
+            return recognition
         }
-        return false
-    }
-}
 
-extension Configuration.LoginForm.Sign {
-    fileprivate func fits(_ status: Int, _ locations: [[UInt8]]) -> Bool {
-        if let own = self.status, own != status { return false }
-        guard let pattern = self.location else { return true }
-        return locations.contains { pattern.matches($0.span) }
+        /// Whether the page contains the text of a sign whose other parts fit the head.
+        ///
+        /// - Parameter start: the end of the part that was searched before.
+        public func holds(
+            _ page: Span<UInt8>, from start: Int, status: Int, locations: [[UInt8]]
+        ) -> Bool {
+            for sign in signs where sign.fits(status, locations) {
+                guard let text = sign.text else { continue }
+                if page.holds(text.utf8Span.span, from: start - text.utf8.count) { return true }
+            }
+            return false
+        }
     }
 }
 

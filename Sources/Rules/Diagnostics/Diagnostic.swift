@@ -12,9 +12,7 @@ public struct Diagnostic: Sendable, Equatable {
     public let sentence: String
     /// The text that was probably meant in the place of the range.
     public let suggestion: String?
-}
 
-extension Diagnostic {
     /// Collects the problems that one reading of a rule file finds. Every error and warning passes `report`.
     final class Log {
         /// The limit of problems, so that a megabyte of nonsense makes no megabyte of errors.

@@ -84,20 +84,7 @@ public struct ExplainedRequest: Sendable, Equatable {
         query.today = today
         return query
     }
-}
 
-/// A line of an explanation.
-public struct ExplainedLine: Sendable, Equatable {
-    public let label: String
-    public let text: String
-
-    public init(_ label: String, _ text: String) {
-        self.label = label
-        self.text = text
-    }
-}
-
-extension ExplainedRequest {
     /// The challenges of a response to explain.
     public struct Response: Sendable, Equatable {
         public struct Offer: Sendable, Equatable {
@@ -133,5 +120,16 @@ extension ExplainedRequest {
             self.orderedBy = orderedBy
             self.ignored = ignored
         }
+    }
+}
+
+/// A line of an explanation.
+public struct ExplainedLine: Sendable, Equatable {
+    public let label: String
+    public let text: String
+
+    public init(_ label: String, _ text: String) {
+        self.label = label
+        self.text = text
     }
 }

@@ -54,6 +54,28 @@ extension RuleSet {
         if !answers.contains(.performDefault) { answers.append(.performDefault) }
         return answers
     }
+
+    /// The result of checking one rule against one challenge.
+    public struct Trace: Sendable, Equatable, CustomStringConvertible {
+        public enum Outcome: Sendable, Equatable {
+            case matched
+            /// The first predicate that did not match, and a sentence with the reason.
+            case failed(Predicates.Name, String)
+            /// The known part of the request matches; the text says what the challenge must be.
+            case depends(String)
+        }
+
+        public let rule: RuleReference
+        public let outcome: Outcome
+
+        public var description: String {
+            switch outcome {
+            case .matched: "\(rule): matches"
+            case .failed(_, let sentence): "\(rule): \(sentence)"
+            case .depends(let conditions): "\(rule): \(conditions)"
+            }
+        }
+    }
 }
 
 extension RuleSet.Matcher {
@@ -87,31 +109,5 @@ extension RuleSet.Matcher {
     /// The answer, with the terms of a trust.
     var answerAndTerms: String {
         rule.trustTerms.map { "trust (\($0.words.joined(separator: ", ")))" } ?? rule.action.words
-    }
-}
-
-extension RuleSet {
-    /// The result of checking one rule against one challenge.
-    public struct Trace: Sendable, Equatable {
-        public enum Outcome: Sendable, Equatable {
-            case matched
-            /// The first predicate that did not match, and a sentence with the reason.
-            case failed(Predicates.Name, String)
-            /// The known part of the request matches; the text says what the challenge must be.
-            case depends(String)
-        }
-
-        public let rule: RuleReference
-        public let outcome: Outcome
-    }
-}
-
-extension RuleSet.Trace: CustomStringConvertible {
-    public var description: String {
-        switch outcome {
-        case .matched: "\(rule): matches"
-        case .failed(_, let sentence): "\(rule): \(sentence)"
-        case .depends(let conditions): "\(rule): \(conditions)"
-        }
     }
 }

@@ -76,14 +76,7 @@ extension RuleSet {
                 outcome: predicate.map { .failed($0, matcher.predicates[$0].mismatch(query)) } ?? .matched)
         }
     }
-}
 
-extension RuleReference {
-    /// The name in quotes; without one, the file and the line. For people who do not have the rule file.
-    public var title: String { name.map { "\"\($0)\"" } ?? words }
-}
-
-extension RuleSet {
     /// The first rule that names that host and could answer a challenge of an origin there over TLS, or would cancel.
     public func ruleOverTLS(host: Span<UInt8>, port: UInt16) -> RuleReference? {
         firstBeforeChallenge(host, port) { number in
@@ -92,4 +85,9 @@ extension RuleSet {
                 && (!predicates.protocol.isSaid || predicates.protocol.protocols.contains(.https))
         }.map { matchers[$0].rule.rule }
     }
+}
+
+extension RuleReference {
+    /// The name in quotes; without one, the file and the line. For people who do not have the rule file.
+    public var title: String { name.map { "\"\($0)\"" } ?? words }
 }

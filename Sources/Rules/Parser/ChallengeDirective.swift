@@ -27,6 +27,26 @@ enum ChallengeDirective: DirectiveName {
         case pin
         case anchor
         case name
+
+        var grammar: DirectiveGrammar {
+            switch self {
+            case .preempt: .one("'yes', 'no' or 'always'")
+            case .allow: .some("problems of a certificate, such as expired", repeats: true)
+            case .pin: .some("pins such as sha256/BASE64", repeats: true)
+            case .anchor: .some("paths, and perhaps 'only'", .path)
+            case .name: .one("a host name or an address")
+            case .attempts: .one("a number")
+            case .retry: .some("'never', or durations such as 30s 5m 30m")
+            case .probe: .one("'no', or a path such as /status")
+            case .persistence: .one("'none', 'session' or 'permanent'")
+            case .order: .some("authentication methods")
+            case .authorization: .one("'keep', 'replace' or 'refuse'")
+            case .form: .block()
+            case .spn: .one("a service principal such as HTTP/www.example.com")
+            case .delegate, .canonicalise, .learn: .one("'yes' or 'no'")
+            case .mode: .one("'enforce' or 'report'")
+            }
+        }
     }
 
     case predicate(Predicates.Name)
@@ -57,28 +77,6 @@ enum ChallengeDirective: DirectiveName {
         case .answer(.use): .some("the name of a credential", repeats: true)
         case .answer: .none(repeats: true)
         case .modifier(let modifier): modifier.grammar
-        }
-    }
-}
-
-extension ChallengeDirective.Modifier {
-    var grammar: DirectiveGrammar {
-        switch self {
-        case .preempt: .one("'yes', 'no' or 'always'")
-        case .allow: .some("problems of a certificate, such as expired", repeats: true)
-        case .pin: .some("pins such as sha256/BASE64", repeats: true)
-        case .anchor: .some("paths, and perhaps 'only'", .path)
-        case .name: .one("a host name or an address")
-        case .attempts: .one("a number")
-        case .retry: .some("'never', or durations such as 30s 5m 30m")
-        case .probe: .one("'no', or a path such as /status")
-        case .persistence: .one("'none', 'session' or 'permanent'")
-        case .order: .some("authentication methods")
-        case .authorization: .one("'keep', 'replace' or 'refuse'")
-        case .form: .block()
-        case .spn: .one("a service principal such as HTTP/www.example.com")
-        case .delegate, .canonicalise, .learn: .one("'yes' or 'no'")
-        case .mode: .one("'enforce' or 'report'")
         }
     }
 }

@@ -28,6 +28,21 @@ public struct Predicates: Sendable, Equatable {
         case issuer
         case finding
         case failures
+
+        private static let none = Predicates()
+
+        var type: any Predicate.Type { Swift.type(of: Self.none[self]) }
+
+        /// The methods whose challenges it can match.
+        var methods: MethodSet { type.methods }
+
+        /// Whether it limits its rule to TLS methods.
+        var isOfTLS: Bool { MethodSet.tls.isSuperset(of: methods) }
+
+        /// The number of predicates that are checked before it.
+        var depth: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+        static func explained(in topic: String) -> [Self] { allCases.filter { $0.type.topic == topic } }
     }
 
     /// Whether a predicate that is set matches.
@@ -89,21 +104,4 @@ public struct Predicates: Sendable, Equatable {
 
     /// Whether these predicates certainly match everything that `other` matches.
     func covers(_ other: Self) -> Bool { Name.allCases.allSatisfy { self[$0].coversAny(other[$0]) } }
-}
-
-extension Predicates.Name {
-    private static let none = Predicates()
-
-    var type: any Predicate.Type { Swift.type(of: Self.none[self]) }
-
-    /// The methods whose challenges it can match.
-    var methods: MethodSet { type.methods }
-
-    /// Whether it limits its rule to TLS methods.
-    var isOfTLS: Bool { MethodSet.tls.isSuperset(of: methods) }
-
-    /// The number of predicates that are checked before it.
-    var depth: Int { Self.allCases.firstIndex(of: self) ?? 0 }
-
-    static func explained(in topic: String) -> [Self] { allCases.filter { $0.type.topic == topic } }
 }

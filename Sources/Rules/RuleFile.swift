@@ -26,7 +26,7 @@ public struct RuleFile: Sendable {
     }
 
     /// The diagnostics for people; empty if none.
-    public var report: String { Diagnostic.Renderer(sources).text(diagnostics) }
+    public var report: String { Diagnostic.Renderer(sources: sources).text(diagnostics) }
 
     // MARK: - Adding lines, with everything else as it was
 

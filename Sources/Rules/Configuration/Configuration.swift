@@ -100,8 +100,6 @@ public struct Configuration: Sendable {
         /// Whether the rule file sets the format. Setting the default makes a difference only at a terminal.
         public var isSaid = false
 
-        public init() {}
-
         public static func == (one: Log, other: Log) -> Bool {
             one.format == other.format && one.destination == other.destination
         }
@@ -139,8 +137,6 @@ public struct Configuration: Sendable {
         public var decodeRatio = 100
         /// The limit of challenges that wait for an operator at once, and of requests that wait with each of them.
         public var questions = 100
-
-        public init() {}
     }
 
     public struct Timeouts: Sendable, Equatable {
@@ -161,8 +157,6 @@ public struct Configuration: Sendable {
         public var ask = Milliseconds.seconds(60)
         /// The time of one run of a credential helper.
         public var helper = Milliseconds.seconds(10)
-
-        public init() {}
     }
 
     /// The place of credentials that outlive the process (`store …`).

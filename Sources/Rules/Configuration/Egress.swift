@@ -25,8 +25,6 @@ extension Configuration {
 
         public var entries: [Entry] = []
         /// The ports that `CONNECT` may name. A tunnel to any port would let a client speak any protocol to any server.
-        public var connectPorts = PortSet([443...443])
-
-        public init() {}
+        public var connectPorts = PortSet(ranges: [443...443])
     }
 }

@@ -7,15 +7,11 @@ extension Diagnostic {
     ///
     /// Secrets are replaced before anything else reads the line. Tabs become spaces, and characters that could control
     /// a terminal become U+FFFD.
-    public struct Renderer: Sendable {
-        private let sources: SourceMap
-
-        public init(_ sources: SourceMap) {
-            self.sources = sources
-        }
+    struct Renderer {
+        let sources: SourceMap
 
         /// Returns several lines, the last without a line end.
-        public func text(_ diagnostic: Diagnostic) -> String {
+        private func text(_ diagnostic: Diagnostic) -> String {
             guard let file = sources.file(diagnostic.range.file) else { return diagnostic.sentence }
             var text =
                 "\(sources.place(of: diagnostic.range)): \(diagnostic.severity.rawValue): \(diagnostic.sentence)\n"
@@ -29,7 +25,7 @@ extension Diagnostic {
             return text
         }
 
-        public func text(_ diagnostics: [Diagnostic]) -> String {
+        func text(_ diagnostics: [Diagnostic]) -> String {
             diagnostics.map { text($0) + "\n" }.joined()
         }
 
@@ -51,7 +47,7 @@ extension Diagnostic {
                         let shown: Unicode.Scalar =
                             isControl || Self.bidirectional.contains(scalar) ? "\u{FFFD}" : scalar
                         cells.append(shown)
-                        column += Diagnostic.Renderer.DisplayWidth.columns(of: shown)
+                        column += Self.columns(of: shown)
                     }
                 }
                 if piece.bytes.overlaps(range) || range.isEmpty && piece.bytes.lowerBound == range.lowerBound {
@@ -77,7 +73,7 @@ extension Diagnostic {
             var column = 0
             var start: Int?
             for cell in cells {
-                let next = column + Diagnostic.Renderer.DisplayWidth.columns(of: cell)
+                let next = column + columns(of: cell)
                 if column >= skipped, next <= skipped + width {
                     if start == nil { start = column }
                     text.append(cell)
@@ -125,19 +121,17 @@ extension Diagnostic {
 
         /// The number of columns that a character takes in a terminal. It covers enough of Unicode's East Asian Width
         /// (UAX #11) and of the zero-width categories to place a caret run.
-        enum DisplayWidth {
-            static func columns(of scalar: Unicode.Scalar) -> Int {
-                switch scalar.properties.generalCategory {
-                case .nonspacingMark, .enclosingMark, .format: return 0
-                default: return wide.contains { $0.contains(scalar.value) } ? 2 : 1
-                }
+        private static func columns(of scalar: Unicode.Scalar) -> Int {
+            switch scalar.properties.generalCategory {
+            case .nonspacingMark, .enclosingMark, .format: 0
+            default: wide.contains { $0.contains(scalar.value) } ? 2 : 1
             }
-
-            private static let wide: [ClosedRange<UInt32>] = [
-                0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
-                0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F,
-                0x1F680...0x1F6FF, 0x1F900...0x1F9FF, 0x20000...0x3FFFD,
-            ]
         }
+
+        private static let wide: [ClosedRange<UInt32>] = [
+            0x1100...0x115F, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xA000...0xA4CF,
+            0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F,
+            0x1F680...0x1F6FF, 0x1F900...0x1F9FF, 0x20000...0x3FFFD,
+        ]
     }
 }

@@ -178,7 +178,7 @@ struct ValueParser {
                 isSound = false
             }
         }
-        return isSound ? PortSet(ranges) : nil
+        return isSound ? PortSet(ranges: ranges) : nil
     }
 
     /// Returns the path of a file or directory, resolved against the directory of the file that names it.

@@ -1,12 +1,8 @@
 /// The manual for a terminal, or for a pipe.
 public struct ManualText {
+    /// The width of the lines, as far as their words allow.
     private let width: Int
     private var lines: [String] = []
-
-    /// - Parameter width: the width of the lines, as far as their words allow.
-    public init(width: Int) {
-        self.width = width
-    }
 
     /// Returns one topic, with its directives.
     public static func of(_ topic: ManualTopic, width: Int) -> String {

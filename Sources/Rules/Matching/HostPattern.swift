@@ -34,7 +34,7 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
 
     public init(_ text: String) throws(Fault) {
         var text = text
-        if text.utf8.first == Self.openBracket, text.utf8.last == Self.closeBracket {
+        if text.utf8.first == UInt8(ascii: "["), text.utf8.last == UInt8(ascii: "]") {
             text = String(text.dropFirst().dropLast())
         } else if text.utf8.count > 1, text.utf8.last == Self.dot {
             text.removeLast()
@@ -235,6 +235,4 @@ public struct HostPattern: Hashable, Sendable, CustomStringConvertible {
 
     private static let star = UInt8(ascii: "*")
     private static let dot = UInt8(ascii: ".")
-    private static let openBracket = UInt8(ascii: "[")
-    private static let closeBracket = UInt8(ascii: "]")
 }

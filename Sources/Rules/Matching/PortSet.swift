@@ -2,11 +2,7 @@
 public struct PortSet: Hashable, Sendable, CustomStringConvertible {
     public let ranges: [ClosedRange<UInt16>]
 
-    public init(_ ranges: [ClosedRange<UInt16>]) {
-        self.ranges = ranges
-    }
-
-    public static let any = PortSet([0...UInt16.max])
+    public static let any = PortSet(ranges: [0...UInt16.max])
 
     public func contains(_ port: UInt16) -> Bool {
         for range in ranges where range.contains(port) { return true }
@@ -14,8 +10,8 @@ public struct PortSet: Hashable, Sendable, CustomStringConvertible {
     }
 
     func union(_ other: PortSet) -> PortSet {
-        covers(other)
-            ? self : other.covers(self) ? other : PortSet(ranges + other.ranges.filter { !ranges.contains($0) })
+        if covers(other) { return self }
+        return other.covers(self) ? other : PortSet(ranges: ranges + other.ranges.filter { !ranges.contains($0) })
     }
 
     func covers(_ other: PortSet) -> Bool {

@@ -3,11 +3,11 @@ import Bytes
 /// A text in which `*` matches any characters, also none. Case matters: realms and user names are compared as they are
 /// (RFC 9110 section 11.5).
 public struct TextPattern: Hashable, Sendable, CustomStringConvertible {
-    public let text: String
+    public let description: String
     private let bytes: [UInt8]
 
     public init(_ text: String) {
-        self.text = text
+        description = text
         bytes = Array(text.utf8)
     }
 
@@ -16,7 +16,5 @@ public struct TextPattern: Hashable, Sendable, CustomStringConvertible {
 
     public func matches(_ text: String) -> Bool { matches(text.utf8Span.span) }
 
-    var isAny: Bool { text == "*" }
-
-    public var description: String { text }
+    var isAny: Bool { description == "*" }
 }

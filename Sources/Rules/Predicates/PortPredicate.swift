@@ -9,11 +9,11 @@ extension Predicates {
         var ports: PortSet?
 
         var isSaid: Bool { ports != nil }
-        var values: [String] { ports?.ranges.map { PortSet([$0]).description } ?? [] }
+        var values: [String] { ports?.ranges.map { PortSet(ranges: [$0]).description } ?? [] }
 
         mutating func read(_ values: [Value], _ parse: ValueParser) {
             guard let more = parse.ports(values, mayBeAny: false) else { return }
-            ports = PortSet((ports?.ranges ?? []) + more.ranges)
+            ports = PortSet(ranges: (ports?.ranges ?? []) + more.ranges)
         }
 
         func holds(for query: borrowing ChallengeQuery) -> Bool { ports?.contains(query.port) ?? true }

@@ -72,7 +72,7 @@ public struct EgressPolicy: Sendable {
 
     /// The ports that `CONNECT` may name, with this one added.
     public func connectPorts(with port: UInt16) -> PortSet {
-        PortSet(connectPorts.ranges + (connectPorts.contains(port) ? [] : [port...port]))
+        PortSet(ranges: connectPorts.ranges + (connectPorts.contains(port) ? [] : [port...port]))
     }
 
     private func decide(_ address: IPAddress, _ port: UInt16) -> EgressPolicy.Decision {

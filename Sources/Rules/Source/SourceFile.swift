@@ -18,12 +18,13 @@ public struct SourceFile: Sendable {
         lineStarts = [0] + bytes.indices.lazy.filter { bytes[$0] == .lineFeed }.map { $0 + 1 }
     }
 
-    /// The position of a byte offset; an offset beyond the end counts as the end.
-    public func position(of offset: Int) -> SourceFile.Position {
+    /// The position of a byte offset; an offset beyond the end counts as the end. Both numbers count from 1, the column in
+    /// Unicode scalars.
+    func position(of offset: Int) -> (line: Int, column: Int) {
         let offset = min(max(offset, 0), bytes.count)
         let line = line(of: offset)
         let scalars = bytes[lineStarts[line - 1]..<offset].count { $0 & 0xC0 != 0x80 }
-        return SourceFile.Position(line: line, column: scalars + 1)
+        return (line, scalars + 1)
     }
 
     /// The bytes of the line that contains `offset`, without its line end.
@@ -37,13 +38,7 @@ public struct SourceFile: Sendable {
 
     /// The secrets that overlap a range.
     func secrets(in range: Range<Int>) -> ArraySlice<Range<Int>> {
-        var lower = 0
-        var upper = secrets.count
-        while lower < upper {
-            let middle = (lower + upper) / 2
-            if secrets[middle].upperBound <= range.lowerBound { lower = middle + 1 } else { upper = middle }
-        }
-        return secrets[lower...].prefix { $0.lowerBound < range.upperBound }
+        secrets.drop { $0.upperBound <= range.lowerBound }.prefix { $0.lowerBound < range.upperBound }
     }
 
     /// Resolves a path in this file: absolute, or relative to the file's own directory.
@@ -64,11 +59,5 @@ public struct SourceFile: Sendable {
             if lineStarts[middle] <= offset { lower = middle } else { upper = middle }
         }
         return lower + 1
-    }
-
-    /// The position of a byte for a reader: both numbers count from 1, the column in Unicode scalars.
-    public struct Position: Hashable, Sendable {
-        public let line: Int
-        public let column: Int
     }
 }

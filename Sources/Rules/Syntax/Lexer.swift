@@ -6,30 +6,24 @@ import Bytes
 /// A word ends at a space, a line end, `;`, `{` or `}`. `#` begins a comment only where a word could begin, so
 /// `abc#def` is one word. `={name}` stays inside its word, because form fields are written that way.
 struct Lexer {
-    /// An error that is known without any grammar.
-    struct Fault {
-        let range: SourceRange
-        let sentence: String
-    }
-
     private let bytes: [UInt8]
     private let file: Int
+    private let log: Diagnostic.Log
     private var offset = 0
     private(set) var tokens: [Token] = []
-    private(set) var faults: [Fault] = []
     /// The comments, which are not tokens but which the mask checks.
     private(set) var comments: [Range<Int>] = []
 
-    init(_ bytes: [UInt8], file: Int) {
+    init(_ bytes: [UInt8], file: Int, log: Diagnostic.Log) {
         self.bytes = bytes
         self.file = file
+        self.log = log
     }
 
+    /// Reads the tokens, and reports the errors that are known without any grammar.
     mutating func run() {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
-        if let bad = firstIllFormed() {
-            faults.append(Fault(range: range(bad..<bad + 1), sentence: "the file is not UTF-8 here"))
-        }
+        if let bad = firstIllFormed() { report(bad..<bad + 1, "the file is not UTF-8 here") }
         while offset < bytes.count {
             switch bytes[offset] {
             case .space, .tab, .carriageReturn: offset += 1
@@ -45,6 +39,8 @@ struct Lexer {
     }
 
     private func range(_ bytes: Range<Int>) -> SourceRange { SourceRange(file: file, bytes: bytes) }
+
+    private func report(_ bytes: Range<Int>, _ sentence: String) { log.report(at: range(bytes), sentence) }
 
     private mutating func mark(_ kind: Token.Kind) {
         tokens.append(Token(kind: kind, text: "", range: range(offset..<offset + 1)))
@@ -67,11 +63,10 @@ struct Lexer {
                 guard offset > start, bytes[offset - 1] == .equals, let end = placeholderEnd() else { break scan }
                 offset = end
             case .quote:
-                let fault = "a quote inside a word; put the whole value in quotes"
-                faults.append(Fault(range: range(offset..<offset + 1), sentence: fault))
+                report(offset..<offset + 1, "a quote inside a word; put the whole value in quotes")
                 offset += 1
             case let byte where byte < .space || byte == .delete:
-                faults.append(Fault(range: range(offset..<offset + 1), sentence: "a control character"))
+                report(offset..<offset + 1, "a control character")
                 offset += 1
             default:
                 offset += 1
@@ -105,13 +100,12 @@ struct Lexer {
             if byte < .space && byte != .tab || byte == .delete {
                 let atEnd = byte == .carriageReturn && offset + 1 < bytes.count && bytes[offset + 1] == .lineFeed
                 if atEnd { break }
-                faults.append(Fault(range: range(offset..<offset + 1), sentence: "a control character in a string"))
+                report(offset..<offset + 1, "a control character in a string")
             }
             content.append(byte)
             offset += 1
         }
-        let fault = "the string is not closed on its line"
-        faults.append(Fault(range: range(start..<offset), sentence: fault))
+        report(start..<offset, "the string is not closed on its line")
         append(.string, String(decoding: content, as: UTF8.self), start..<offset)
     }
 
@@ -132,8 +126,7 @@ struct Lexer {
             offset += 1
         } else {
             let end = bytes[(offset + 1)...].firstIndex { $0 & 0xC0 != 0x80 } ?? bytes.count
-            let fault = "unknown escape; the escapes are \\\" \\\\ \\n \\t"
-            faults.append(Fault(range: range(start..<end), sentence: fault))
+            report(start..<end, "unknown escape; the escapes are \\\" \\\\ \\n \\t")
             offset = end
         }
     }

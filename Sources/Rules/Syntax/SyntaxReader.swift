@@ -48,9 +48,8 @@ struct SyntaxReader<Reader: SourceReader> {
 
     private mutating func open(_ path: String, _ bytes: [UInt8], includedFrom range: SourceRange?) {
         let number = sources.append(SourceFile(path: path, bytes: bytes, includedFrom: range))
-        var lexer = Lexer(bytes, file: number)
+        var lexer = Lexer(bytes, file: number, log: log)
         lexer.run()
-        for fault in lexer.faults { log.report(at: fault.range, fault.sentence) }
         var tokens = lexer.tokens
         let mask = SecretMask(&tokens, comments: lexer.comments, of: bytes)
         sources.hide(mask.ranges, in: number)

@@ -6,9 +6,7 @@ extension CredentialDirective {
     static let manuals: [CredentialDirective: DirectiveManual] = [
         .user: DirectiveManual(
             "VALUE", example: "credential ci { user builder; password file /run/secrets/ci }",
-            """
-            The user's name. For NTLM write CORP\\builder, builder@corp.example.com, or builder alone.
-            """),
+            "The user's name. For NTLM write CORP\\builder, builder@corp.example.com, or builder alone."),
         .password: DirectiveManual(
             "VALUE", example: "credential ci { user builder; password file /run/secrets/ci }",
             "The password, of a user or of a Kerberos principal."),

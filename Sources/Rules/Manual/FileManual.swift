@@ -97,9 +97,7 @@ extension FileDirective {
             "The CA that issues the certificates for intercepted https. The names of several blocks count together."),
         .credential: DirectiveManual(
             "NAME { … }", example: "credential ci { user builder; password file /run/secrets/ci }",
-            """
-            A credential. Rules, logs and explanations use its name, and never show its value.
-            """),
+            "A credential. Rules, logs and explanations use its name, and never show its value."),
         .challenge: DirectiveManual(
             "[NAME] { … }",
             example: """
@@ -138,9 +136,7 @@ extension FileDirective {
             "Where to send the spans of requests whose `route` says `trace`. Without it there are no spans."),
         .store: DirectiveManual(
             "sqlite PATH|postgresql TEXT [{ key … }]",
-            example: """
-                store postgresql "host=db.example.com dbname=attache user=attache" { key env STORE_KEY }
-                """,
+            example: "store postgresql \"host=db.example.com dbname=attache user=attache\" { key env STORE_KEY }",
             """
             Where credentials are stored: in a file, or in a PostgreSQL database that several replicas share. For PostgreSQL,
             write a connection string of libpq. See `attache help store`.

@@ -22,17 +22,14 @@ extension ManualTopic {
         wrong-password brute-force backoff 401
         """,
         "preemptive": "unasked preemptively api-key apikey x-api-key api_key 404 pre-authentication 401",
-        "placeholders": """
-        placeholder fake dummy key api-key apikey openai anthropic sdk llm agent sandbox swap inject substitute
-        """,
+        "placeholders":
+            "placeholder fake dummy key api-key apikey openai anthropic sdk llm agent sandbox swap inject substitute",
         "forms": "login-page html html-form cookie 302 redirect csrf jsessionid logon sso",
         "negotiate": """
         kerberos spnego sso single-sign-on gssapi gss active-directory ad kdc krb5 krb5.conf ticket iwa windows
         constrained-delegation
         """,
-        "tokens": """
-        bearer oauth oidc openid jwt access-token refresh client-credentials entra okta keycloak
-        """,
+        "tokens": "bearer oauth oidc openid jwt access-token refresh client-credentials entra okta keycloak",
         "discovery": "mcp oauth oidc rfc9728 resource issuer well-known scope insufficient_scope 403",
         "registries": """
         registry oci image images pull push podman skopeo buildah harbor quay gitlab gitea ghcr ecr acr
@@ -57,9 +54,7 @@ extension ManualTopic {
         self-signed expired untrusted certificate-error pinning verify verification insecure ssl tls x509 ocsp revoked
         server-trust certificate-verify-failed 502 exception
         """,
-        "routes": """
-        https connect mitm interception decrypt tls ssl crl revocation gzip deflate websocket 403
-        """,
+        "routes": "https connect mitm interception decrypt tls ssl crl revocation gzip deflate websocket 403",
         "http2": "http/2 h2 alpn grpc grpc-status grpc-timeout unauthenticated multiplexing stream streams rapid-reset",
         "authority": """
         ca cas root root-ca ca-certificate ca-certificates ca-bundle mitm interception https truststore trust-store
@@ -76,9 +71,7 @@ extension ManualTopic {
         "socks":
             "socks5 socks5h socks4 socks4a all_proxy ssh nc netcat proxychains pysocks tsocks torsocks rfc1928 rfc1929",
         "sockets": "unix unix-socket uds af_unix socat sock as name identity uid peer",
-        "sandboxes": """
-        sandbox bubblewrap bwrap firejail network-none unshare namespace isolation agent container jail
-        """,
+        "sandboxes": "sandbox bubblewrap bwrap firejail network-none unshare namespace isolation agent container jail",
         "transparent": """
         redirect tproxy iptables nftables iptables-redirect intercepting-proxy so_original_dst sni original-destination
         ip_transparent router gateway
@@ -101,9 +94,7 @@ extension ManualTopic {
         logs logging access-log accesslog syslog journald rsyslog squid apache audit event json logrotate sigusr1 siem
         """,
         "traces": "tracing opentelemetry otel otlp traceparent tracestate span jaeger zipkin trace-context",
-        "limits": """
-        timeout 408 413 414 431 503 504 memory body upload expect 100-continue size slow buffer bomb
-        """,
+        "limits": "timeout 408 413 414 431 503 504 memory body upload expect 100-continue size slow buffer bomb",
         "json": "schema field contract jq metric",
         "fail2ban": "ban brute-force intrusion jail",
         "recipes": "recipe cookbook examples howto how-to example",

@@ -4,9 +4,7 @@ extension Predicates {
         static let grammar = DirectiveGrammar.some("realms, where '*' matches any characters", repeats: true)
         static let manual = DirectiveManual(
             "TEXT …", example: "challenge { host ci.example.com; realm \"Jenkins*\"; use ci }",
-            """
-            The realm of the challenge. `*` matches any characters. NTLM, Negotiate and forms have no realm.
-            """)
+            "The realm of the challenge. `*` matches any characters. NTLM, Negotiate and forms have no realm.")
         static let methods = MethodSet.http
         static let needsChallenge = true
 

@@ -53,10 +53,7 @@ extension Configuration {
 
         /// Whether the CA issues for any host of a pattern. May return true in error.
         func mayPermit(_ pattern: HostPattern) -> Bool {
-            names.isEmpty
-                || names.contains { name in
-                    name.patterns.contains { $0.mayOverlap(pattern) }
-                }
+            names.isEmpty || names.contains { $0.patterns.contains { $0.mayOverlap(pattern) } }
         }
     }
 }

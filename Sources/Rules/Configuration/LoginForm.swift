@@ -56,9 +56,7 @@ extension Configuration {
         /// Whether the page contains the text of a sign whose other parts fit the head.
         ///
         /// - Parameter start: the end of the part that was searched before.
-        public func holds(
-            _ page: Span<UInt8>, from start: Int, status: Int, locations: [[UInt8]]
-        ) -> Bool {
+        public func holds(_ page: Span<UInt8>, from start: Int, status: Int, locations: [[UInt8]]) -> Bool {
             for sign in signs where sign.fits(status, locations) {
                 guard let text = sign.text else { continue }
                 if page.holds(text.utf8Span.span, from: start - text.utf8.count) { return true }

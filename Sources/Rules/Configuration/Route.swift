@@ -39,6 +39,16 @@ extension Configuration {
             public var isForOrigins: Bool { self == .yes || self == .origins }
         }
 
+        /// The requests of a `route` that belong to a trace (W3C Trace Context).
+        public enum Trace: String, Sendable, CaseIterable {
+            /// No request: `traceparent` is a field like others.
+            case no
+            /// The requests that bring a trace.
+            case `continue`
+            /// Every request: one without a trace begins one.
+            case start
+        }
+
         public let host: HostPattern
         /// The port; nil for every port.
         public let port: UInt16?

@@ -19,15 +19,3 @@ extension Configuration {
         init(collector: HTTPEndpoint) { self.collector = collector }
     }
 }
-
-extension Configuration.Route {
-    /// The requests of a `route` that belong to a trace (W3C Trace Context).
-    public enum Trace: String, Sendable, CaseIterable {
-        /// No request: `traceparent` is a field like others.
-        case no
-        /// The requests that bring a trace.
-        case `continue`
-        /// Every request: one without a trace begins one.
-        case start
-    }
-}

@@ -4,18 +4,23 @@ extension RuleSet {
     /// Returns every rule up to the one that matches, in the order of the file, with the reason why it did not match.
     /// The rules are checked one after the other, without the index that `decide` uses. For a TLS challenge only the
     /// rules about TLS are included, for other challenges only the other rules.
-    public func explain(_ query: ChallengeQuery) -> [Trace] {
-        var traces: [Trace] = []
-        for matcher in matchers where matcher.speaks(of: query.method) {
-            let rule = matcher.rule
-            guard let predicate = matcher.firstMismatch(query, hostMatches: false) else {
-                traces.append(Trace(rule: rule.rule, outcome: .matched))
-                break
-            }
-            traces.append(
-                Trace(rule: rule.rule, outcome: .failed(predicate, matcher.predicates[predicate].mismatch(query))))
+    ///
+    /// - Parameter limit: how many of them, those that got furthest with the challenge.
+    public func explain(_ query: ChallengeQuery, limit: Int = .max) -> [Trace] {
+        var held: [(number: Int, predicate: Predicates.Name?)] = []
+        for (number, matcher) in matchers.enumerated() where matcher.speaks(of: query.method) {
+            let predicate = matcher.firstMismatch(query, hostMatches: false)
+            held.append((number, predicate))
+            if predicate == nil { break }
         }
-        return traces
+        let depth = { (predicate: Predicates.Name?) in predicate?.depth ?? .max }
+        let nearest = held.sorted { (depth($1.predicate), $0.number) < (depth($0.predicate), $1.number) }.prefix(limit)
+        return nearest.sorted { $0.number < $1.number }.map { number, predicate in
+            let matcher = matchers[number]
+            return Trace(
+                rule: matcher.rule.rule,
+                outcome: predicate.map { .failed($0, matcher.predicates[$0].mismatch(query)) } ?? .matched)
+        }
     }
 
     /// Checks every rule against a request that was not challenged yet: either it can never apply, or it depends on the

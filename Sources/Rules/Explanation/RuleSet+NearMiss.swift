@@ -59,24 +59,6 @@ extension RuleSet {
             .ruling(on: query.method)
     }
 
-    /// Like `explain`, for the rules that got furthest with the challenge, at most `limit`, in the order of the file.
-    public func explain(_ query: ChallengeQuery, limit: Int) -> [Trace] {
-        var held: [(number: Int, predicate: Predicates.Name?)] = []
-        for (number, matcher) in matchers.enumerated() where matcher.speaks(of: query.method) {
-            let predicate = matcher.firstMismatch(query, hostMatches: false)
-            held.append((number, predicate))
-            if predicate == nil { break }
-        }
-        let depth = { (predicate: Predicates.Name?) in predicate?.depth ?? .max }
-        let nearest = held.sorted { (depth($1.predicate), $0.number) < (depth($0.predicate), $1.number) }.prefix(limit)
-        return nearest.sorted { $0.number < $1.number }.map { number, predicate in
-            let matcher = matchers[number]
-            return Trace(
-                rule: matcher.rule.rule,
-                outcome: predicate.map { .failed($0, matcher.predicates[$0].mismatch(query)) } ?? .matched)
-        }
-    }
-
     /// The first rule that names that host and could answer a challenge of an origin there over TLS, or would cancel.
     public func ruleOverTLS(host: Span<UInt8>, port: UInt16) -> RuleReference? {
         firstBeforeChallenge(host, port) { number in

@@ -107,12 +107,12 @@ struct ValueParser {
         do throws(AddressPrefix.Fault) {
             return try AddressPrefix(value.text)
         } catch {
-            refuse(value, error, of: value.text)
+            refuse(value, error)
             return nil
         }
     }
 
-    func refuse(_ value: Value, _ fault: AddressPrefix.Fault, of text: String) {
+    func refuse(_ value: Value, _ fault: AddressPrefix.Fault) {
         switch fault {
         case .notAnAddress:
             refuse(value, "\(value.shown) is not an address or a block such as 10.0.0.0/8")

@@ -17,28 +17,23 @@ public enum AddressClass: String, CaseIterable, Sendable {
 
     /// The blocks of the class.
     public var prefixes: [AddressPrefix] {
-        switch self {
-        case .loopback: Self.prefixes(["127.0.0.0/8", "::1"])
-        case .linkLocal: Self.prefixes(["169.254.0.0/16", "fe80::/10"])
-        case .multicast: Self.prefixes(["224.0.0.0/4", "255.255.255.255", "ff00::/8"])
-        case .unspecified: Self.prefixes(["0.0.0.0/8", "::"])
-        case .metadata:
-            Self.prefixes([
-                "169.254.169.254", "169.254.170.2", "fd00:ec2::254", "fd20:ce::254", "100.100.100.200",
-                "168.63.129.16", "192.0.0.192",
-            ])
-        case .private:
-            Self.prefixes([
-                "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "fec0::/10",
-            ])
-        case .any: Self.prefixes(["0.0.0.0/0", "::/0"])
-        }
+        let texts =
+            switch self {
+            case .loopback: ["127.0.0.0/8", "::1"]
+            case .linkLocal: ["169.254.0.0/16", "fe80::/10"]
+            case .multicast: ["224.0.0.0/4", "255.255.255.255", "ff00::/8"]
+            case .unspecified: ["0.0.0.0/8", "::"]
+            case .metadata:
+                [
+                    "169.254.169.254", "169.254.170.2", "fd00:ec2::254", "fd20:ce::254", "100.100.100.200",
+                    "168.63.129.16", "192.0.0.192",
+                ]
+            case .private: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "fec0::/10"]
+            case .any: ["0.0.0.0/0", "::/0"]
+            }
+        return texts.compactMap { try? AddressPrefix($0) }
     }
 
     /// The classes that are refused unless the rule file allows them by an entry at least as narrow.
     static let refused: [AddressClass] = [.loopback, .linkLocal, .multicast, .unspecified, .metadata]
-
-    private static func prefixes(_ texts: [String]) -> [AddressPrefix] {
-        texts.compactMap { text in try? AddressPrefix(text) }
-    }
 }

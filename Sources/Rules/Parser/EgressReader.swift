@@ -59,7 +59,7 @@ struct EgressReader: BlockReader {
                 verdict: verdict, prefixes: [prefix], addressClass: nil, port: port, text: value.text, rule: rule)
         } catch {
             guard case .notAnAddress = error else {
-                parse.refuse(value, error, of: text)
+                parse.refuse(value, error)
                 return nil
             }
             let classes = AddressClass.allCases.map(\.rawValue)

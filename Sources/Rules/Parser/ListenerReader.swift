@@ -260,7 +260,8 @@ struct ListenerReader: BlockReader {
                 refuse(balancers.keyword, "a unix socket takes no 'proxy-protocol'")
             }
             if name == nil, isSound {
-                log.report(at: value.range, "say who the clients of this socket are: \(Self.namedForm(value))")
+                let place = value.shown.dropFirst().dropLast()
+                log.report(at: value.range, "say who the clients of this socket are: listen \(place) as \"NAME\"")
             }
         }
         if listener.isTransparent {
@@ -282,10 +283,6 @@ struct ListenerReader: BlockReader {
         if let name, listener.tls?.clients != nil {
             refuse(name.keyword, "'as' and 'clients' both say who the client is: remove one of them")
         }
-    }
-
-    private static func namedForm(_ value: Value) -> String {
-        "listen \(value.shown.dropFirst().dropLast()) as \"NAME\""
     }
 }
 

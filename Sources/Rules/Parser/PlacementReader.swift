@@ -135,12 +135,9 @@ struct PlacementReader: BlockReader {
             refuse(value, "unknown word in braces: this credential has \(words)")
         }
         guard let parts else { return nil }
-        let hasCredential = parts.contains { if case .text = $0 { false } else { true } }
-        if !hasCredential {
-            refuse(value, "this value does not contain the credential: write \(words) in it")
-            return nil
-        }
-        return parts
+        if parts.contains(where: { if case .text = $0 { false } else { true } }) { return parts }
+        refuse(value, "this value does not contain the credential: write \(words) in it")
+        return nil
     }
 
     /// The fields that frame a message, direct it or end at the next hop, and those of sessions.

@@ -74,8 +74,7 @@ extension RuleChecks {
         private static let typed: Set = ["password", "passphrase"]
         private static let generated: Set = [
             "token", "client-secret", "refresh-token", "assertion", "client-assertion", "subject-token", "actor-token",
-            "secret-key", "session-token",
-            "consumer-secret", "token-secret", "header",
+            "secret-key", "session-token", "consumer-secret", "token-secret", "header",
         ]
     }
 }

@@ -96,17 +96,14 @@ extension RuleChecks {
 
         private func warnOfWideAnswer(_ rule: Configuration.ChallengeRule, _ source: RuleDraft.Challenge) {
             guard rule.predicates.proxy.wanted != true, !rule.predicates.issuer.isSaid, rule.predicates.host.isForAny
-            else {
-                return
-            }
+            else { return }
             if let terms = rule.trustTerms, !terms.allow.isEmpty, terms.pins.isEmpty {
                 log.report(.warning, at: source.answer, "this forgives the findings for every server: add 'host'")
             }
             // An agent may make itself known to every server.
             guard rule.isUse, rule.signature != .message else { return }
-            let isAsked = configuration.credentials.contains { credential in
-                rule.names.contains { $0.hasSameBytes(as: credential.name) }
-                    && credential.content.helper?.kind.asksForServer == true
+            let isAsked = rule.names.contains {
+                configuration.credential(named: $0)?.content.helper?.kind.asksForServer == true
             }
             log.report(
                 .warning, at: source.answer,

@@ -32,9 +32,7 @@ struct RuleChecks: BlockReader {
     /// Checks that credentials whose tokens others use have tokens, and that the chains end.
     private func checkTokenUses(_ draft: RuleDraft) {
         for use in draft.tokenUses {
-            guard let used = draft.configuration.credentials.first(where: { $0.name.hasSameBytes(as: use.name) }) else {
-                continue
-            }
+            guard let used = draft.configuration.credential(named: use.name) else { continue }
             switch used.content {
             case .oauth, .token: break
             default: log.report(at: use.range, "\(Token.shown(use.name)) is \(used.content.words), and has no token")

@@ -35,9 +35,7 @@ struct TokenReader: BlockReader {
         if case .file = name { return .file(context.kerberosFile(value)) }
         if value.text.hasPrefix("MEMORY:") {
             refuse(
-                value,
-                "another program cannot fill a MEMORY cache: use a cache of the type FILE, "
-                    + "DIR, KCM or KEYRING")
+                value, "another program cannot fill a MEMORY cache: use a cache of the type FILE, DIR, KCM or KEYRING")
         }
         if let prefix = ["DIR::", "DIR:"].first(where: value.text.hasPrefix) {
             let folder = value.without(prefix: prefix)

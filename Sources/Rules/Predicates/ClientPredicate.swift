@@ -48,7 +48,7 @@ extension Predicates {
                 return .addresses(try AddressPrefix(value.text))
             } catch {
                 guard case .notAnAddress = error else {
-                    parse.refuse(value, error, of: value.text)
+                    parse.refuse(value, error)
                     return nil
                 }
                 return .user(TextPattern(value.text))

@@ -50,11 +50,8 @@ struct SecretMask {
                     isStore = Self.isNear(token.text, ["store"])
                     opensCredential = isStore || Self.isNear(token.text, ["credential", "traces"])
                 }
-                if Self.speaksOfSecret(token) {
-                    isHiding = true
-                } else if isHead, depth != nil, isInStore || !Self.plain.contains(token.text) {
-                    isHiding = true
-                }
+                let hidesValues = isHead && depth != nil && (isInStore || !Self.plain.contains(token.text))
+                if hidesValues || Self.speaksOfSecret(token) { isHiding = true }
                 isHead = false
             }
         }
@@ -163,25 +160,20 @@ struct SecretMask {
 
     /// Returns a bit for each letter that occurs; some letters share one.
     private static func letters(_ word: some Sequence<UInt8>) -> UInt64 {
-        var letters: UInt64 = 0
-        for byte in word { letters |= 1 << UInt64(byte & 63) }
-        return letters
+        word.reduce(0) { $0 | 1 << UInt64($1 & 63) }
     }
 
     private static let words: Set = [
-        "password", "passwd", "pass", "pwd", "pw", "secret", "token", "api-key", "apikey",
-        "nonce-key", "secret-key", "access-key", "session-token", "refresh-token", "assertion", "client-assertion",
-        "subject-token", "actor-token", "consumer-key", "consumer-secret", "access-token",
-        "token-secret",
+        "password", "passwd", "pass", "pwd", "pw", "secret", "token", "api-key", "apikey", "nonce-key", "secret-key",
+        "access-key", "session-token", "refresh-token", "assertion", "client-assertion", "subject-token", "actor-token",
+        "consumer-key", "consumer-secret", "access-token", "token-secret",
     ]
     /// The directives of `credential` and `traces` whose arguments may be shown.
     private static let plain: Set = [
         "user", "kerberos", "keytab", "ccache", "oauth2", "issuer", "registry", "client-id", "scope", "certificate",
-        "key",
-        "pkcs12", "requested", "subject", "resource", "pkcs11", "client-authentication", "key-id", "assertion-audience",
-        "audience", "payload", "include",
-        "collector", "service-name",
-        "sample", "helper", "environment", "keep", "path",
+        "key", "pkcs12", "requested", "subject", "resource", "pkcs11", "client-authentication", "key-id",
+        "assertion-audience", "audience", "payload", "include", "collector", "service-name", "sample", "helper",
+        "environment", "keep", "path",
     ]
     private static let assignments = ["password=", "passwd=", "pwd=", "secret=", "token=", "pin-value="]
     private static let hints = ["pass", "secret", "token", "pwd"]

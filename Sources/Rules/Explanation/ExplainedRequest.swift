@@ -76,11 +76,10 @@ public struct ExplainedRequest: Sendable, Equatable {
     }
 
     /// A challenge that this request may meet at its origin, of a method that sends the credential itself.
-    public func query(method: AuthenticationMethod, realm: String? = nil, failures: Int = 0) -> ChallengeQuery {
+    public func query(method: AuthenticationMethod, realm: String? = nil) -> ChallengeQuery {
         var query = ChallengeQuery(
             host: host, port: port, protocol: `protocol`, realm: realm, method: method, client: client)
         query.isSecure = `protocol` == .https
-        query.failures = failures
         query.today = today
         return query
     }

@@ -140,13 +140,10 @@ enum ContentKind: CaseIterable {
     /// words that belong to several.
     init?(_ words: [CredentialDirective]) {
         // A helper can give the login of a registry, and the keys of AWS.
-        if let kind = words.contains(.registry) ? Self.registry : words.contains(.aws) ? .aws : nil {
-            self = kind
-            return
-        }
+        let helped: Self? = words.contains(.registry) ? .registry : words.contains(.aws) ? .aws : nil
         let own = words.compactMap { word in Self.allCases.first { $0.leading.contains(word) && !$0.isCommon } }.first
         let common = words.compactMap { word in Self.allCases.first { $0.isCommon && $0.needed.contains(word) } }
-        guard let kind = own ?? common.first else { return nil }
+        guard let kind = helped ?? own ?? common.first else { return nil }
         self = kind
     }
 

@@ -44,11 +44,9 @@ public struct ChallengeQuery: Sendable, Hashable {
 
     /// Returns the query about a server's certificate with problems.
     public static func serverTrust(
-        host: String, port: UInt16, protocol: NetworkProtocol = .https, client: ClientIdentity,
-        findings: TrustFindings, today: Day?
+        host: String, port: UInt16, client: ClientIdentity, findings: TrustFindings, today: Day?
     ) -> ChallengeQuery {
-        var query = ChallengeQuery(
-            host: host, port: port, protocol: `protocol`, method: .serverTrust, client: client)
+        var query = ChallengeQuery(host: host, port: port, protocol: .https, method: .serverTrust, client: client)
         query.isSecure = true
         query.findings = findings
         query.today = today

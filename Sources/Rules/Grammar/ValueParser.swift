@@ -236,6 +236,15 @@ struct ValueParser {
         }
     }
 
+    /// Whether secrets may be sent to a URL. If not, that was reported.
+    func isSafe(_ url: HTTPEndpoint, _ value: Value, _ kind: String) -> Bool {
+        if url.isSafe { return true }
+        refuse(
+            value, "the URL of \(kind) must be https, or on this machine",
+            suggestion: "https" + value.text.dropFirst(4))
+        return false
+    }
+
     /// Whether the text is a program that is started without a shell. If it is not, that was reported.
     func isProgram(_ name: String, at range: SourceRange, isSecret: Bool) -> Bool {
         if name.hasPrefix("/"), name.utf8.count > 1 { return true }

@@ -31,12 +31,7 @@ struct AskReader: BlockReader {
             refuse(words[1], "\(words[1].shown) is not a URL such as https://chat.example.com/hook")
             return nil
         }
-        if !endpoint.isSecure, !endpoint.isLocal {
-            refuse(
-                words[1], "the URL of a webhook must be https, or on this machine",
-                suggestion: "https" + words[1].text.dropFirst(4))
-            return nil
-        }
+        guard parse.isSafe(endpoint, words[1], "a webhook") else { return nil }
         return key.map { Configuration.Webhook(endpoint: endpoint, key: $0) }
     }
 }

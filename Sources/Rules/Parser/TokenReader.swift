@@ -249,7 +249,7 @@ struct TokenReader: BlockReader {
                 refuse(value, "\(value.shown) is not the URL of an issuer such as https://id.example.com")
                 return nil
             }
-            guard isSafe(parsed.url, value, "an issuer") else { return nil }
+            guard parse.isSafe(parsed.url, value, "an issuer") else { return nil }
             issuer = parsed
         }
         guard let value = block.value(.oauth2) else { return issuer.map { .issuer($0) } }
@@ -257,7 +257,7 @@ struct TokenReader: BlockReader {
             refuse(value, "\(value.shown) is not the URL of a token endpoint such as https://id.example.com/token")
             return nil
         }
-        return isSafe(endpoint, value, "a token endpoint") ? .endpoint(endpoint, issuer: issuer) : nil
+        return parse.isSafe(endpoint, value, "a token endpoint") ? .endpoint(endpoint, issuer: issuer) : nil
     }
 
     func registry(_ block: CredentialBlock) -> RegistrySource? {
@@ -270,7 +270,7 @@ struct TokenReader: BlockReader {
                         + "as the registry's 'realm' does, without a query")
                 return nil
             }
-            guard isSafe(parsed.url, value, "a token server") else { return nil }
+            guard parse.isSafe(parsed.url, value, "a token server") else { return nil }
             server = parsed
         }
         var login: RegistrySource.Login?
@@ -298,14 +298,6 @@ struct TokenReader: BlockReader {
         var source = RegistrySource(server: server, login: login, scopes: scopes)
         source.helper = helper
         return source
-    }
-
-    private func isSafe(_ url: HTTPEndpoint, _ value: Value, _ kind: String) -> Bool {
-        if url.isSafe { return true }
-        refuse(
-            value, "the URL of \(kind) must be https, or on this machine",
-            suggestion: "https" + value.text.dropFirst(4))
-        return false
     }
 
     /// Reports all alternatives but the first.

@@ -40,7 +40,7 @@ struct TracesReader: BlockReader {
             case .header: header(directive).map { traces.headers.append($0) }
             }
         }
-        if !traces.headers.isEmpty, !endpoint.isSecure, !endpoint.isLocal {
+        if !traces.headers.isEmpty, !endpoint.isSafe {
             refuse(
                 value, "a field with a secret needs an https collector, or one on this machine",
                 suggestion: "https" + value.text.dropFirst(4))

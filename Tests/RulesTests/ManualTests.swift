@@ -46,7 +46,7 @@ import Testing
         #expect(Set(ManualTopic.all.map(\.name)).count == ManualTopic.all.count)
     }
 
-    @Test(arguments: ManualTopic.all.flatMap(\.entries).map { ["\($0.form)", $0.name, $0.example] })
+    @Test(arguments: ManualTopic.all.flatMap(\.entries).map { ["\($0.form)", $0.name, $0.manual.example] })
     func `the example of a directive has it, and is a good rule file`(entry: [String]) throws {
         #expect(entry[2].contains(entry[1]))
         let file = try Self.read(Self.complete(entry[2]))
@@ -154,10 +154,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ManualTopic.all.flatMap(\.entries).filter { $0.standard != nil }.map(\.form))
+    @Test(arguments: ManualTopic.all.flatMap(\.entries).filter { $0.manual.standard != nil }.map(\.form))
     func `a default is the default`(form: String) throws {
         let entry = try #require(ManualTopic.all.flatMap(\.entries).first { $0.form == form })
-        let standard = try #require(entry.standard)
+        let standard = try #require(entry.manual.standard)
         let (without, with) = try #require(Self.pair(entry, standard))
         let file = try Self.read(with)
         #expect(file.configuration != nil, "\(file.report)")

@@ -46,9 +46,9 @@ public struct ManualRoff {
         add(topic.text)
         for entry in topic.entries {
             subsection(entry.form)
-            add(entry.text)
-            if let standard = entry.standard { add("Default: \(standard)") }
-            literal(entry.example.split(separator: "\n"))
+            add(entry.manual.text)
+            if let standard = entry.manual.standard { add("Default: \(standard)") }
+            literal(entry.manual.example.split(separator: "\n"))
         }
     }
 

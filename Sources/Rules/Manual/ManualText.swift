@@ -24,13 +24,13 @@ public struct ManualText {
     private mutating func add(_ entry: ManualTopic.Entry) {
         separate()
         add(entry.form, at: 0)
-        add(ManualText.Block.blocks(of: entry.text), at: 4)
-        if let standard = entry.standard {
+        add(ManualText.Block.blocks(of: entry.manual.text), at: 4)
+        if let standard = entry.manual.standard {
             separate()
             add("Default: \(standard)", at: 4)
         }
         separate()
-        for line in entry.example.split(separator: "\n") { lines.append("        \(line)") }
+        for line in entry.manual.example.split(separator: "\n") { lines.append("        \(line)") }
     }
 
     private mutating func add(_ blocks: [ManualText.Block], at indentation: Int) {

@@ -24,8 +24,7 @@ public struct ManualTopic: Sendable {
             rules, tools, challenge, credential, refusals, preemptive, placeholders, forms, negotiate, tokens,
             discovery, registries, helpers, certificates, aws, oauth1, bots, operators, trust, routes, authority,
             parents, listen, http2, socks, sockets, sandboxes, transparent, dashboard, clients, egress, store, ftp,
-            log, traces, limits,
-            json, fail2ban, recipes, glossary,
+            log, traces, limits, json, fail2ban, recipes, glossary,
         ] + recipePages
 
     /// Whether the topic is a page of `recipes`.
@@ -43,11 +42,7 @@ public struct ManualTopic: Sendable {
         /// The directive whose block contains this one; nil at the top of the file.
         public let block: String?
         public let name: String
-        /// The form of its arguments; empty for none.
-        public let values: String
-        public let standard: String?
-        public let text: String
-        public let example: String
+        let manual: DirectiveManual
 
         /// Returns the entries for directives of one block, in this order.
         static func of<Name: DirectiveName>(_ names: Name...) -> [ManualTopic.Entry] { of(names) }
@@ -59,17 +54,13 @@ public struct ManualTopic: Sendable {
 
         private static func of<Name: DirectiveName>(_ names: [Name]) -> [ManualTopic.Entry] {
             names.compactMap { name in
-                Name.manuals[name].map { manual in
-                    ManualTopic.Entry(
-                        block: Name.block, name: name.rawValue, values: manual.values, standard: manual.standard,
-                        text: manual.text, example: manual.example)
-                }
+                Name.manuals[name].map { ManualTopic.Entry(block: Name.block, name: name.rawValue, manual: $0) }
             }
         }
 
         /// The form in which it is written.
         public var form: String {
-            let words = values.isEmpty ? name : "\(name) \(values)"
+            let words = manual.values.isEmpty ? name : "\(name) \(manual.values)"
             return block.map { "\($0) { \(words) }" } ?? words
         }
     }

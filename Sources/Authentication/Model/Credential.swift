@@ -40,131 +40,102 @@ public final class Credential: Sendable {
     /// - Parameters:
     ///   - principal: the user's Kerberos principal; nil if no KDC is asked.
     ///   - isBrought: whether a client sent the credential. A long `name` is then stored as `BoundedName`.
-    public init(
+    public convenience init(
         name: String, user: String, password: Secret, persistence: Persistence = .session,
         principal: (any KerberosPrincipal)? = nil, isBrought: Bool = false
     ) {
-        content = .password(user: user, password: password)
-        self.principal = principal
-        self.isBrought = isBrought
-        self.persistence = persistence
-        placements = []
-        version = CredentialVersion(
+        let version = CredentialVersion(
             name: isBrought ? BoundedName.of(name) : name,
             fingerprint: CredentialVersion.Fingerprint.of(user: user, password: password))
+        self.init(
+            .password(user: user, password: password), version, persistence, principal: principal, isBrought: isBrought)
     }
 
     /// Creates a credential of a storage that distinguishes values itself. A value that was set again is a different
     /// one, even with equal content. `name` is used in logs and explanations.
     ///
     /// - Parameter principal: the Kerberos principal of a user and a password; nil if no KDC is asked.
-    public init(
+    public convenience init(
         name: String, content: Content, persistence: Persistence, fingerprint: UInt128,
         principal: (any KerberosPrincipal)? = nil
     ) {
-        self.content = content
-        self.principal = principal
-        self.persistence = persistence
-        placements = []
-        isBrought = false
-        version = CredentialVersion(name: name, fingerprint: fingerprint)
+        self.init(
+            content, CredentialVersion(name: name, fingerprint: fingerprint), persistence, principal: principal)
     }
 
     /// Creates a certificate with its key. `name` is used in logs and explanations.
-    public init(name: String, identity: any CertificateIdentity, persistence: Persistence = .session) {
-        content = .identity(identity)
-        principal = nil
-        self.persistence = persistence
-        placements = []
-        isBrought = false
-        version = CredentialVersion(name: name, fingerprint: identity.fingerprint)
+    public convenience init(name: String, identity: any CertificateIdentity, persistence: Persistence = .session) {
+        self.init(
+            name: name, content: .identity(identity), persistence: persistence, fingerprint: identity.fingerprint)
     }
 
     /// Creates a bearer token. `name` is used in logs and explanations.
     ///
     /// - Parameter scopes: the scopes that it was asked for, for a registry's token; nil for others.
-    public init(
+    public convenience init(
         name: String, token: Secret, scopes: RegistryScopes? = nil, persistence: Persistence = .session
     ) {
-        content = scopes.map { .registryToken(token, $0) } ?? .token(token)
-        principal = nil
-        self.persistence = persistence
-        placements = []
-        isBrought = false
-        version = CredentialVersion(
-            name: name, fingerprint: CredentialVersion.Fingerprint.of(["token"], secrets: [token]))
+        self.init(
+            name: name, content: scopes.map { .registryToken(token, $0) } ?? .token(token), persistence: persistence,
+            fingerprint: CredentialVersion.Fingerprint.of(["token"], secrets: [token]))
     }
 
     /// Creates a bearer token with a certificate. `name` is used in logs and explanations. They are one value: another
     /// token or certificate is another version.
-    public init(name: String, token: Secret, identity: any CertificateIdentity) {
-        content = .tokenAndIdentity(token, identity)
-        principal = nil
-        persistence = .session
-        placements = []
-        isBrought = false
-        version = CredentialVersion(
-            name: name,
+    public convenience init(name: String, token: Secret, identity: any CertificateIdentity) {
+        self.init(
+            name: name, content: .tokenAndIdentity(token, identity), persistence: .session,
             fingerprint: CredentialVersion.Fingerprint.of(["token", "\(identity.fingerprint)"], secrets: [token]))
     }
 
     /// Creates a signing key. `name` is used in logs and explanations.
-    public init(name: String, signingKey key: SigningKey, persistence: Persistence = .session) {
-        content = .signingKey(key)
-        principal = nil
-        self.persistence = persistence
-        placements = []
-        isBrought = false
-        version = CredentialVersion(name: name, fingerprint: key.fingerprint)
+    public convenience init(name: String, signingKey key: SigningKey, persistence: Persistence = .session) {
+        self.init(name: name, content: .signingKey(key), persistence: persistence, fingerprint: key.fingerprint)
     }
 
     /// Creates an exception for a server's key. `name` is used in logs and explanations.
-    public init(name: String, trust exception: TrustException, persistence: Persistence = .session) {
-        content = .trust(exception)
-        principal = nil
-        self.persistence = persistence
-        placements = []
-        isBrought = false
-        version = CredentialVersion(
-            name: name,
+    public convenience init(name: String, trust exception: TrustException, persistence: Persistence = .session) {
+        self.init(
+            name: name, content: .trust(exception), persistence: persistence,
             fingerprint: CredentialVersion.Fingerprint.of(
                 ["trust", "\(exception.pin)", "\(exception.until)"], secrets: []))
     }
 
     /// Creates the grant of a token. `name` is used in logs and explanations.
-    public init(name: String, grant: TokenGrant, persistence: Persistence = .session) {
-        content = .grant(grant)
-        principal = nil
-        self.persistence = persistence
-        placements = []
-        isBrought = false
-        version = CredentialVersion(
+    public convenience init(name: String, grant: TokenGrant, persistence: Persistence = .session) {
+        let version = CredentialVersion(
             name: name, fingerprint: grant.fingerprint, isGrant: true, isAnnounced: grant.resource == .auto,
             isRegistry: grant.isRegistry)
+        self.init(.grant(grant), version, persistence)
     }
 
     /// Creates an answer that a program has made. `name` is used in logs and explanations.
-    public init(name: String, given: GivenAnswer) {
-        content = .given(given)
-        principal = nil
-        persistence = given.isForOneRequest ? .none : .session
-        placements = []
-        isBrought = false
-        version = CredentialVersion(name: name, fingerprint: given.fingerprint(of: name))
+    public convenience init(name: String, given: GivenAnswer) {
+        self.init(
+            name: name, content: .given(given), persistence: given.isForOneRequest ? .none : .session,
+            fingerprint: given.fingerprint(of: name))
     }
 
     /// Creates a Kerberos principal. `name` is used in logs and explanations.
     ///
     /// - Parameter fingerprint: equal for equal keys.
-    public init(
+    public convenience init(
         name: String, principal: any KerberosPrincipal, fingerprint: UInt128, persistence: Persistence = .session
     ) {
-        content = .principal
-        self.principal = principal
+        self.init(
+            name: name, content: .principal, persistence: persistence, fingerprint: fingerprint, principal: principal)
+    }
+
+    private init(
+        _ content: Content, _ version: CredentialVersion, _ persistence: Persistence,
+        principal: (any KerberosPrincipal)? = nil, isBrought: Bool = false, placements: [CredentialPlacement] = []
+    ) {
+        self.content = content
+        self.version = version
         self.persistence = persistence
-        placements = []
-        isBrought = false
-        version = CredentialVersion(name: name, fingerprint: fingerprint)
+        self.principal = principal
+        self.isBrought = isBrought
+        self.placements = placements
     }
 
     /// The size of the name, user and password, in bytes.
@@ -266,29 +237,19 @@ public final class Credential: Sendable {
     ///
     /// An answer for one request is never kept.
     public func with(_ persistence: Persistence) -> Credential {
-        persistence == self.persistence || given?.isForOneRequest == true
-            ? self : Credential(self, persistence: persistence, placements: placements, version: version)
+        if persistence == self.persistence || given?.isForOneRequest == true { return self }
+        return Credential(
+            content, version, persistence, principal: principal, isBrought: isBrought, placements: placements)
     }
 
     /// A copy for these places. It counts as another value.
     public func placed(in placements: [CredentialPlacement]) -> Credential {
         var words = ["placed", "\(version.fingerprint)"]
         for placement in placements { words += ["\(placement)"] + placement.value.map { "\($0)" } }
-        let fingerprint = CredentialVersion.Fingerprint.of(words, secrets: [])
+        let placed = CredentialVersion(
+            name: version.name, fingerprint: CredentialVersion.Fingerprint.of(words, secrets: []))
         return Credential(
-            self, persistence: persistence, placements: placements,
-            version: CredentialVersion(name: version.name, fingerprint: fingerprint))
-    }
-
-    private init(
-        _ other: Credential, persistence: Persistence, placements: [CredentialPlacement], version: CredentialVersion
-    ) {
-        content = other.content
-        principal = other.principal
-        isBrought = other.isBrought
-        self.persistence = persistence
-        self.placements = placements
-        self.version = version
+            content, placed, persistence, principal: principal, isBrought: isBrought, placements: placements)
     }
 }
 

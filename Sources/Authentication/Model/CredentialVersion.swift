@@ -20,11 +20,9 @@ public final class CredentialVersion: Sendable, Hashable {
     /// Whether the grant is for the tokens of registries.
     let isRegistry: Bool
 
-    public convenience init(name: String, fingerprint: UInt128, isGrant: Bool = false) {
-        self.init(name: name, fingerprint: fingerprint, isGrant: isGrant, isAnnounced: false, isRegistry: false)
-    }
-
-    init(name: String, fingerprint: UInt128, isGrant: Bool, isAnnounced: Bool, isRegistry: Bool) {
+    public init(
+        name: String, fingerprint: UInt128, isGrant: Bool = false, isAnnounced: Bool = false, isRegistry: Bool = false
+    ) {
         self.isAnnounced = isAnnounced
         self.isRegistry = isRegistry
         key = ExactText(name)

@@ -76,8 +76,15 @@ extension RequestAuthenticator {
     public var binding: AuthenticatorBinding { .request(self) }
     public var placement: RequestPlacement? { nil }
     public var usesMD5: Bool { false }
+    public var bodyDigest: DigestAlgorithm? { nil }
     public var uses: AnswerUses { .many }
     public var isRepeatable: Bool { bodyDigest == nil }
+
+    public func accepted(
+        _ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>, bodyDigest: [UInt8]?
+    ) -> Acceptance {
+        .unverified
+    }
 }
 
 /// The answer that a request carried. Its outcome is judged by that one, and not by a later one.

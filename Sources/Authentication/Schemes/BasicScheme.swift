@@ -93,8 +93,6 @@ private final class BasicAuthenticator: RequestAuthenticator {
         self.extent = extent
     }
 
-    var bodyDigest: DigestAlgorithm? { nil }
-
     func answers(_ challenge: HeaderChallenge) -> Bool {
         challenge.scheme == scheme && challenge["realm"] == realm
     }
@@ -108,11 +106,5 @@ private final class BasicAuthenticator: RequestAuthenticator {
 
     func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge {
         challenges.contains { answers($0) } ? .refused : .unrelated
-    }
-
-    func accepted(
-        _ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>, bodyDigest: [UInt8]?
-    ) -> Acceptance {
-        .unverified
     }
 }

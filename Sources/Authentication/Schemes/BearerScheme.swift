@@ -38,8 +38,6 @@ private final class BearerAuthenticator: RequestAuthenticator {
         self.scopes = scopes
     }
 
-    var bodyDigest: DigestAlgorithm? { nil }
-
     /// The realm is ignored: it does not identify the token, and many servers change it with the error.
     func answers(_ challenge: HeaderChallenge) -> Bool { challenge.scheme == "bearer" }
 
@@ -57,11 +55,5 @@ private final class BearerAuthenticator: RequestAuthenticator {
         // A registry challenges a valid token, too, if the request needs other scopes.
         if !scopes.covers(RegistryScopes(challenge["scope"] ?? [])) { return .renewed }
         return challenge.text("error") == "insufficient_scope" ? .denied : .refused
-    }
-
-    func accepted(
-        _ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>, bodyDigest: [UInt8]?
-    ) -> Acceptance {
-        .unverified
     }
 }

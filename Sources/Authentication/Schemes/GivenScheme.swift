@@ -27,8 +27,6 @@ final class GivenAuthenticator: RequestAuthenticator {
         placement = given.fields.isEmpty ? nil : RequestPlacement(of: given)
     }
 
-    var bodyDigest: DigestAlgorithm? { nil }
-
     func answers(_ challenge: HeaderChallenge) -> Bool { challenge.scheme == scheme }
 
     func authorize(
@@ -40,12 +38,6 @@ final class GivenAuthenticator: RequestAuthenticator {
 
     func refused(by challenges: [HeaderChallenge], ticket: AuthorizationTicket) -> RepeatedChallenge {
         challenges.isEmpty ? .unrelated : .refused
-    }
-
-    func accepted(
-        _ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>, bodyDigest: [UInt8]?
-    ) -> Acceptance {
-        .unverified
     }
 }
 

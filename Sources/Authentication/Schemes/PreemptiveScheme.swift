@@ -1,5 +1,4 @@
 import Bytes
-import Crypto
 import Model
 
 /// Credentials that a rule sends with every request, without a challenge: in `Authorization`, by Basic or as a Bearer
@@ -47,7 +46,6 @@ final class PreemptiveAuthenticator: RequestAuthenticator {
 
     /// The extent is empty: the rule decides where the answer is sent, and no response does.
     var extent: Extent { .nothing }
-    var bodyDigest: DigestAlgorithm? { nil }
 
     var placement: RequestPlacement? {
         switch manner {
@@ -71,11 +69,5 @@ final class PreemptiveAuthenticator: RequestAuthenticator {
         if challenges.contains(.preemptive) { return .refused }
         guard case .field(_, let scheme) = manner else { return .unrelated }
         return challenges.contains { $0.scheme == scheme } ? .refused : .unrelated
-    }
-
-    func accepted(
-        _ info: Span<UInt8>?, ticket: AuthorizationTicket, target: Span<UInt8>, bodyDigest: [UInt8]?
-    ) -> Acceptance {
-        .unverified
     }
 }

@@ -15,3 +15,10 @@ public protocol AuthenticationScheme: Sendable {
         for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>, with credential: Credential
     ) throws(AuthenticationError) -> any Authenticator
 }
+
+extension AuthenticationScheme {
+    /// The error if the scheme cannot use this kind of credential.
+    func unsuitable(_ credential: Credential) -> AuthenticationError {
+        .unsuitableCredential(credential: credential.version.name, method: method)
+    }
+}

@@ -16,9 +16,7 @@ public struct BasicScheme: AuthenticationScheme {
     public func authenticator(
         for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>, with credential: Credential
     ) throws(AuthenticationError) -> any Authenticator {
-        guard let user = credential.user, let password = credential.password else {
-            throw .unsuitableCredential(credential: credential.version.name, method: method)
-        }
+        guard let user = credential.user, let password = credential.password else { throw unsuitable(credential) }
         let name = credential.version.name
         var value =
             challenge == .socksPassword

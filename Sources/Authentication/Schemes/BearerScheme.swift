@@ -15,9 +15,7 @@ public struct BearerScheme: AuthenticationScheme {
     public func authenticator(
         for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>, with credential: Credential
     ) throws(AuthenticationError) -> any Authenticator {
-        guard let token = credential.token, token.count > 0 else {
-            throw .unsuitableCredential(credential: credential.version.name, method: method)
-        }
+        guard let token = credential.token, token.count > 0 else { throw unsuitable(credential) }
         // Section 2.1 allows fewer characters. Servers have tokens with other ones, but none of these can end a field.
         guard token.withBytes({ bytes in bytes.indices.allSatisfy { bytes[$0] > .space && bytes[$0] < .delete } })
         else { throw .controlCharacter(credential: credential.version.name) }

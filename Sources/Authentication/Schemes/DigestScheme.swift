@@ -40,9 +40,7 @@ public struct DigestScheme: AuthenticationScheme {
         with credential: Credential, counting nonces: NonceCounts
     ) throws(AuthenticationError) -> any Authenticator {
         guard let digest = DigestScheme.Challenge(challenge) else { throw .unusableChallenge(method: method) }
-        guard let user = credential.user, let password = credential.password else {
-            throw .unsuitableCredential(credential: credential.version.name, method: method)
-        }
+        guard let user = credential.user, let password = credential.password else { throw unsuitable(credential) }
         guard !user.utf8.contains(where: { $0 < .space || $0 == .delete }) else {
             throw .controlCharacter(credential: credential.version.name)
         }

@@ -15,9 +15,7 @@ public struct FormScheme: AuthenticationScheme {
     public func authenticator(
         for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>, with credential: Credential
     ) throws(AuthenticationError) -> any Authenticator {
-        guard credential.user != nil, credential.password != nil else {
-            throw .unsuitableCredential(credential: credential.version.name, method: method)
-        }
+        guard credential.user != nil, credential.password != nil else { throw unsuitable(credential) }
         return SessionAuthenticator()
     }
 }

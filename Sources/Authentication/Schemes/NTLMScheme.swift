@@ -24,9 +24,7 @@ public struct NTLMScheme: AuthenticationScheme {
     ) throws(AuthenticationError) -> any Authenticator {
         guard let password = credential.password,
             let account = credential.user.flatMap({ NTLMMessage.Authenticate.Account($0) })
-        else {
-            throw .unsuitableCredential(credential: credential.version.name, method: method)
-        }
+        else { throw unsuitable(credential) }
         do throws(CryptoError) {
             return try NTLMAuthenticator(
                 account: account, password: password, target: "HTTP/\(space.host)", clientChallenge: makeChallenge)

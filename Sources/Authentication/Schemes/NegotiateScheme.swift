@@ -16,9 +16,7 @@ public struct NegotiateScheme: AuthenticationScheme {
     public func authenticator(
         for challenge: HeaderChallenge, in space: ProtectionSpace, at target: Span<UInt8>, with credential: Credential
     ) throws(AuthenticationError) -> any Authenticator {
-        guard let principal = credential.principal else {
-            throw .unsuitableCredential(credential: credential.version.name, method: method)
-        }
+        guard let principal = credential.principal else { throw unsuitable(credential) }
         return NegotiateAuthenticator(principal, of: credential.version.name, at: space.host)
     }
 }

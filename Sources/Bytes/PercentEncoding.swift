@@ -37,6 +37,13 @@ public enum PercentEncoding {
         }
     }
 
+    /// The bytes of a component, encoded as by `append`.
+    public static func encode(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        var encoded: [UInt8] = []
+        for byte in bytes { append(byte, to: &encoded) }
+        return encoded
+    }
+
     /// A digit in upper case, as RFC 3986 section 2.1 recommends.
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
 

@@ -104,7 +104,7 @@ import Testing
                 for: head(line, host: host), isSecure: isSecure,
                 content: form.map { .form(Array($0.utf8)) } ?? .none, at: WallTime(seconds: 137_131_201),
                 nonce: "7d8f3e4a"))
-        let signature = SignedRequest.encoded((method == .hmacSHA1 ? sha1 : sha256).utf8)
+        let signature = PercentEncoding.encode((method == .hmacSHA1 ? sha1 : sha256).utf8)
         #expect(value.hasSuffix(", oauth_signature=\"\(String(decoding: signature, as: UTF8.self))\""), "\(value)")
         #expect(value.hasPrefix("OAuth realm=\"R 1\", oauth_consumer_key=\""))
         #expect(value.contains("oauth_token=") == (token != nil))

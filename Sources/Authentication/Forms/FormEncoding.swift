@@ -79,9 +79,7 @@ struct FormEncoding: ~Copyable {
         for index in bytes.indices {
             let byte = bytes[index]
             switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "*"), .hyphen, UInt8(ascii: "."),
-                UInt8(ascii: "_"):
-                add(byte)
+            case _ where byte.isLetter || byte.isDigit || "*-._".utf8.contains(byte): add(byte)
             case .space: add(UInt8(ascii: "+"))
             default:
                 add(UInt8(ascii: "%"))

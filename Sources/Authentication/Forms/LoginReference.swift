@@ -121,9 +121,7 @@ public enum LoginReference: Sendable, Equatable {
 
         private static func isScheme(_ bytes: ArraySlice<UInt8>) -> Bool {
             guard let first = bytes.first, first.isLetter else { return false }
-            return bytes.allSatisfy {
-                $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "+") || $0 == .hyphen || $0 == UInt8(ascii: ".")
-            }
+            return bytes.allSatisfy { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
         }
     }
 

@@ -266,14 +266,8 @@ private final class DigestAuthenticator: RequestAuthenticator {
     /// The `value-chars` of RFC 8187 section 3.2.1 (RFC 5987).
     private static func extendedValue(_ text: String) -> String {
         text.utf8.map { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: String(UnicodeScalar(byte))
-            case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "+"),
-                UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"),
-                UInt8(ascii: "|"), UInt8(ascii: "~"):
-                String(UnicodeScalar(byte))
-            default: "%\(Hex.encode([byte]).uppercased())"
-            }
+            byte.isLetter || byte.isDigit || "!#$&+-.^_`|~".utf8.contains(byte)
+                ? String(UnicodeScalar(byte)) : "%\(Hex.encode([byte]).uppercased())"
         }.joined()
     }
 }

@@ -56,7 +56,7 @@ public struct OAuth1Signature: Sendable {
         value.reserveCapacity(1024 + signature.count)
         if let realm = key.realm { value += Array("realm=\"\(realm)\", ".utf8) }
         for (name, text) in protocolParameters {
-            value += Array("\(name)=\"".utf8) + SignedRequest.encoded(text.utf8) + Array("\", ".utf8)
+            value += Array("\(name)=\"".utf8) + PercentEncoding.encode(text.utf8) + Array("\", ".utf8)
         }
         value += Array("oauth_signature=\"".utf8)
         signature.withBytes { bytes in
@@ -79,7 +79,7 @@ public struct OAuth1Signature: Sendable {
         let path = request.path.isEmpty ? [.slash] : request.path
         let location = Array((isSecure ? "https://" : "http://").utf8) + request.authority(isSecure: isSecure) + path
         let parts = [request.method.map { (0x61...0x7A).contains($0) ? $0 & 0xDF : $0 }, location, all.normalised]
-        return Array(parts.map { SignedRequest.encoded($0) }.joined(separator: [.ampersand]))
+        return Array(parts.map { PercentEncoding.encode($0) }.joined(separator: [.ampersand]))
     }
 
     /// The signature of a base string (RFC 5849 sections 3.4.2 to 3.4.4), encoded for the field; nil if the key cannot
@@ -103,7 +103,7 @@ public struct OAuth1Signature: Sendable {
             code = signature
         case (.rsaSHA1, .secret), (.hmacSHA1, .key), (.hmacSHA256, .key), (.plaintext, .key): return nil
         }
-        var encoded = SignedRequest.encoded(Base64.encode(code).utf8)
+        var encoded = PercentEncoding.encode(Base64.encode(code).utf8)
         return Secret(wiping: &encoded)
     }
 

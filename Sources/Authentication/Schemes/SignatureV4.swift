@@ -139,7 +139,10 @@ extension SignatureV4 {
             signedNames = fields.map(\.name).joined(separator: ";")
             var text = request.method + [.lineFeed]
             text += Self.path(request.path, isS3: isS3) + [.lineFeed]
-            text += Self.query(request.query ?? []) + [.lineFeed]
+            // The query is sorted by name, then by value, both encoded. A plus means a blank, as servers read it.
+            var query = SignedRequest.Parameters()
+            query.addForm(request.query ?? [])
+            text += query.normalised + [.lineFeed]
             for field in fields { text += Array(field.name.utf8) + [.colon] + field.value + [.lineFeed] }
             text += [.lineFeed] + Array(signedNames.utf8) + [.lineFeed] + Array(payload.utf8)
             bytes = text
@@ -178,24 +181,10 @@ extension SignatureV4 {
             return encoded(joined)
         }
 
-        /// The canonical query: sorted by name, then by value, both encoded. A plus means a blank, as servers read it.
-        private static func query(_ query: [UInt8]) -> [UInt8] {
-            var parameters = SignedRequest.Parameters()
-            parameters.addForm(query)
-            return parameters.normalised
-        }
-
         /// Encodes all but the unreserved characters of RFC 3986 and slashes, with capitals.
-        private static func encoded(_ bytes: [UInt8]) -> [UInt8] {
-            var encoded: [UInt8] = []
-            for byte in bytes {
-                if byte == .slash {
-                    encoded.append(byte)
-                } else {
-                    PercentEncoding.append(byte, to: &encoded)
-                }
-            }
-            return encoded
+        private static func encoded(_ path: [UInt8]) -> [UInt8] {
+            let segments = path.split(separator: .slash, omittingEmptySubsequences: false)
+            return Array(segments.map { PercentEncoding.encode($0) }.joined(separator: [.slash]))
         }
     }
 }

@@ -70,26 +70,19 @@ public struct SignedRequest {
         return decoded
     }
 
-    /// Encodes all but the unreserved characters of RFC 3986, with capitals (RFC 5849 section 3.6).
-    static func encoded(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        var encoded: [UInt8] = []
-        for byte in bytes { PercentEncoding.append(byte, to: &encoded) }
-        return encoded
-    }
-
     /// Names and values that are sorted for a signature (RFC 5849 section 3.4.1.3.2, and AWS Signature Version 4).
     struct Parameters {
         private var pairs: [(name: [UInt8], value: [UInt8])] = []
 
         mutating func add(_ name: String, _ value: String) {
-            pairs.append((SignedRequest.encoded(name.utf8), SignedRequest.encoded(value.utf8)))
+            pairs.append((PercentEncoding.encode(name.utf8), PercentEncoding.encode(value.utf8)))
         }
 
         /// Adds the pairs of a text in `application/x-www-form-urlencoded`, such as a query. A plus means a blank.
         mutating func addForm(_ text: [UInt8]) {
             let plus = UInt8(ascii: "+")
             let canonical = { (part: ArraySlice<UInt8>) in
-                SignedRequest.encoded(SignedRequest.decoded(part.map { $0 == plus ? .space : $0 }))
+                PercentEncoding.encode(SignedRequest.decoded(part.map { $0 == plus ? .space : $0 }))
             }
             for pair in text.split(separator: .ampersand) {
                 let parts = pair.split(separator: .equals, maxSplits: 1, omittingEmptySubsequences: false)

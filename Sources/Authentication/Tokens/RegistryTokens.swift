@@ -115,7 +115,7 @@ extension TokenRequest {
     public static func url(of grant: TokenGrant, at server: HTTPEndpoint) -> HTTPEndpoint? {
         var query: [String] = []
         let add = { (name: String, value: String) in
-            query.append("\(name)=\(encoded(Array(value.utf8)).span.text)")
+            query.append("\(name)=\(PercentEncoding.encode(value.utf8).span.text)")
         }
         if let service = grant.audience { add("service", service) }
         for scope in grant.scopes { add("scope", scope) }

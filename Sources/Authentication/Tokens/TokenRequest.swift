@@ -14,7 +14,7 @@ public struct TokenRequest: Sendable {
         var form: [UInt8] = []
         let add = { (name: String, value: [UInt8]) in
             if !form.isEmpty { form.append(UInt8(ascii: "&")) }
-            form += Array(name.utf8) + [.equals] + Self.encoded(value)
+            form += Array(name.utf8) + [.equals] + PercentEncoding.encode(value)
         }
         switch grant.kind {
         case .clientCredentials: add("grant_type", Array("client_credentials".utf8))
@@ -48,8 +48,8 @@ public struct TokenRequest: Sendable {
         let clientID = grant.clientID.map { Array($0.utf8) }
         switch grant.proof {
         case .secret(let secret, inBody: false):
-            var pair = Self.encoded(clientID ?? []) + [.colon]
-            pair += Self.encoded(secret.withBytes { $0.array })
+            var pair = PercentEncoding.encode(clientID ?? []) + [.colon]
+            pair += PercentEncoding.encode(secret.withBytes { $0.array })
             authorization = Secret("Basic \(Base64.encode(pair))")
             _ = Secret(wiping: &pair)
         case .secret(let secret, inBody: true):
@@ -122,19 +122,5 @@ public struct TokenRequest: Sendable {
             }
         }
         return "\"\(escaped.joined())\""
-    }
-
-    /// Encodes the value of a form field: all but the unreserved characters.
-    static func encoded(_ bytes: [UInt8]) -> [UInt8] {
-        var encoded: [UInt8] = []
-        for byte in bytes {
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                encoded.append(byte)
-            default: encoded += Array("%\(Hex.encode([byte]).uppercased())".utf8)
-            }
-        }
-        return encoded
     }
 }

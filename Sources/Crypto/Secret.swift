@@ -46,6 +46,15 @@ extension Secret: Equatable {
     }
 }
 
+extension [UInt8] {
+    /// Appends the bytes of a secret. Reserve the capacity before, since a growing array leaves copies behind.
+    public mutating func append(_ secret: Secret) {
+        secret.withBytes { bytes in
+            for offset in bytes.indices { append(bytes[offset]) }
+        }
+    }
+}
+
 extension Secret: CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

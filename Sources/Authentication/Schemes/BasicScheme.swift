@@ -35,9 +35,7 @@ public struct BasicScheme: AuthenticationScheme {
         text.reserveCapacity(user.utf8.count + 1 + password.count)
         text += user.utf8
         text.append(.colon)
-        password.withBytes { bytes in
-            for offset in 0..<bytes.count { text.append(bytes[offset]) }
-        }
+        text.append(password)
         defer { _ = Secret(wiping: &text) }
         guard !text.contains(where: { $0 < .space || $0 == .delete }) else {
             throw .controlCharacter(credential: name)
@@ -64,9 +62,7 @@ public struct BasicScheme: AuthenticationScheme {
         value += [1, UInt8(truncatingIfNeeded: count)]
         value += user.utf8
         value.append(UInt8(truncatingIfNeeded: password.count))
-        password.withBytes { bytes in
-            for offset in 0..<bytes.count { value.append(bytes[offset]) }
-        }
+        value.append(password)
         return value
     }
 }

@@ -59,9 +59,7 @@ public struct OAuth1Signature: Sendable {
             value += Array("\(name)=\"".utf8) + PercentEncoding.encode(text.utf8) + Array("\", ".utf8)
         }
         value += Array("oauth_signature=\"".utf8)
-        signature.withBytes { bytes in
-            for offset in 0..<bytes.count { value.append(bytes[offset]) }
-        }
+        value.append(signature)
         value.append(.quote)
         return Secret(wiping: &value)
     }

@@ -46,9 +46,7 @@ public struct SignatureV4: Sendable {
         var first: [UInt8] = []
         first.reserveCapacity(4 + key.secretKey.count)
         first += "AWS4".utf8
-        key.secretKey.withBytes { bytes in
-            for offset in 0..<bytes.count { first.append(bytes[offset]) }
-        }
+        first.append(key.secretKey)
         let secret = Secret(wiping: &first)
         return [key.region, key.service, "aws4_request"].reduce(
             MessageAuthenticationCode(key: secret).code(of: day.utf8Span.span)

@@ -55,9 +55,7 @@ extension StoredCredential {
             // Reserved at once, since a growing array leaves copies behind.
             content.reserveCapacity(1 + rest.count)
             content.append(kind)
-            rest.withBytes { bytes in
-                for offset in 0..<bytes.count { content.append(bytes[offset]) }
-            }
+            content.append(rest)
             return Secret(wiping: &content)
         }
     }
@@ -86,9 +84,7 @@ extension Identity {
         var text: [UInt8] = []
         text.reserveCapacity(certificates.utf8.count + key.count)
         text += Array(certificates.utf8)
-        key.withBytes { bytes in
-            for offset in 0..<bytes.count { text.append(bytes[offset]) }
-        }
+        text.append(key)
         return Secret(wiping: &text)
     }
 }

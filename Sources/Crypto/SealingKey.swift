@@ -41,8 +41,13 @@ public struct SealingKey: Sendable {
         let nonce = try RandomBytes.make(Self.nonceCount)
         var box = [Self.format] + nonce + [UInt8](repeating: 0, count: plain.count + Self.tagCount)
         let isSealed = plain.withBytes { plain in
-            box.withUnsafeMutableBytes { box in
-                Self.encrypt(plain, context, key: secret, nonce: nonce, into: box)
+            plain.withUnsafeBufferPointer { plain in
+                box.withUnsafeMutableBufferPointer { box in
+                    guard let nonce = box.baseAddress?.advanced(by: 1) else { return false }
+                    let content = nonce + Self.nonceCount
+                    return transform(
+                        plain, context, nonce: nonce, into: content, tag: content + plain.count, isSealing: true)
+                }
             }
         }
         guard isSealed else { throw .sealingFailed }
@@ -53,8 +58,13 @@ public struct SealingKey: Sendable {
     public func open(_ box: Span<UInt8>, for context: Span<UInt8>) throws(CryptoError) -> Secret {
         guard box.count >= Self.overhead, box[0] == Self.format else { throw .notOurs }
         var plain = [UInt8](repeating: 0, count: box.count - Self.overhead)
-        let isOpen = plain.withUnsafeMutableBytes { plain in
-            box.withUnsafeBytes { Self.decrypt($0, context, key: secret, into: plain) }
+        let isOpen = plain.withUnsafeMutableBufferPointer { plain in
+            box.withUnsafeBufferPointer { box in
+                guard let nonce = box.baseAddress?.advanced(by: 1) else { return false }
+                let content = UnsafeBufferPointer(start: nonce + Self.nonceCount, count: plain.count)
+                let tag = UnsafeMutablePointer(mutating: nonce + Self.nonceCount + plain.count)
+                return transform(content, context, nonce: nonce, into: plain.baseAddress, tag: tag, isSealing: false)
+            }
         }
         let opened = Secret(wiping: &plain)
         guard isOpen else { throw .notOurs }
@@ -80,58 +90,30 @@ public struct SealingKey: Sendable {
         return Secret(wiping: &code)
     }
 
-    private static func encrypt(
-        _ plain: Span<UInt8>, _ context: Span<UInt8>, key: Secret, nonce: [UInt8],
-        into box: UnsafeMutableRawBufferPointer
+    /// Encrypts the input and writes its tag, or decrypts the input and checks its tag.
+    private func transform(
+        _ input: UnsafeBufferPointer<UInt8>, _ context: Span<UInt8>, nonce: UnsafePointer<UInt8>,
+        into output: UnsafeMutablePointer<UInt8>?, tag: UnsafeMutablePointer<UInt8>, isSealing: Bool
     ) -> Bool {
-        guard let cipher = EVP_CIPHER_CTX_new(), let start = box.baseAddress else { return false }
+        guard let cipher = EVP_CIPHER_CTX_new() else { return false }
         defer { EVP_CIPHER_CTX_free(cipher) }
-        let content = start.advanced(by: 1 + nonceCount).assumingMemoryBound(to: UInt8.self)
-        let tag = content.advanced(by: plain.count)
+        let tagCount = Int32(Self.tagCount)
         var count: Int32 = 0
+        var rest = [UInt8](repeating: 0, count: Self.tagCount)
         let isDone =
-            key.withBytes { key in
+            secret.withBytes { key in
                 key.withUnsafeBufferPointer {
-                    EVP_EncryptInit_ex(cipher, EVP_aes_256_gcm(), nil, $0.baseAddress, nonce)
+                    EVP_CipherInit_ex(cipher, EVP_aes_256_gcm(), nil, $0.baseAddress, nonce, isSealing ? 1 : 0)
                 }
             } == 1
             && context.withUnsafeBufferPointer {
-                $0.isEmpty ? 1 : EVP_EncryptUpdate(cipher, nil, &count, $0.baseAddress, Int32(clamping: $0.count))
+                $0.isEmpty ? 1 : EVP_CipherUpdate(cipher, nil, &count, $0.baseAddress, Int32(clamping: $0.count))
             } == 1
-            && plain.withUnsafeBufferPointer {
-                $0.isEmpty ? 1 : EVP_EncryptUpdate(cipher, content, &count, $0.baseAddress, Int32(clamping: $0.count))
-            } == 1
-            && EVP_EncryptFinal_ex(cipher, tag, &count) == 1
-            && EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, Int32(tagCount), tag) == 1
-        ERR_clear_error()
-        return isDone
-    }
-
-    private static func decrypt(
-        _ box: UnsafeRawBufferPointer, _ context: Span<UInt8>, key: Secret, into plain: UnsafeMutableRawBufferPointer
-    ) -> Bool {
-        guard let cipher = EVP_CIPHER_CTX_new(), let start = box.baseAddress else { return false }
-        defer { EVP_CIPHER_CTX_free(cipher) }
-        let nonce = start.advanced(by: 1).assumingMemoryBound(to: UInt8.self)
-        let content = nonce.advanced(by: nonceCount)
-        let tag = UnsafeMutableRawPointer(mutating: content.advanced(by: plain.count))
-        var count: Int32 = 0
-        var rest = [UInt8](repeating: 0, count: tagCount)
-        let isDone =
-            key.withBytes { key in
-                key.withUnsafeBufferPointer {
-                    EVP_DecryptInit_ex(cipher, EVP_aes_256_gcm(), nil, $0.baseAddress, nonce)
-                }
-            } == 1
-            && context.withUnsafeBufferPointer {
-                $0.isEmpty ? 1 : EVP_DecryptUpdate(cipher, nil, &count, $0.baseAddress, Int32(clamping: $0.count))
-            } == 1
-            && (plain.isEmpty
-                || EVP_DecryptUpdate(
-                    cipher, plain.baseAddress?.assumingMemoryBound(to: UInt8.self), &count, content,
-                    Int32(clamping: plain.count)) == 1)
-            && EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, Int32(tagCount), tag) == 1
-            && EVP_DecryptFinal_ex(cipher, &rest, &count) == 1
+            && (input.isEmpty
+                || EVP_CipherUpdate(cipher, output, &count, input.baseAddress, Int32(clamping: input.count)) == 1)
+            && (isSealing || EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, tagCount, tag) == 1)
+            && EVP_CipherFinal_ex(cipher, &rest, &count) == 1
+            && (!isSealing || EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, tagCount, tag) == 1)
         ERR_clear_error()
         return isDone
     }

@@ -33,7 +33,7 @@ import Testing
         digest.appendRealm(of: value.span, to: realm)
         digest.appendTarget(of: value.span, to: target)
         let key = DigestKey.make(
-            digest.algorithm, user: user.readable.text, realm: realm.readable.text, password: Secret(password))
+            digest.algorithm, user: user.readable.text, realm: realm.readable, password: Secret(password))
         return digest.proves(key, value: value.span, method: method.utf8Span.span, target: target.readable)
     }
 
@@ -63,7 +63,8 @@ import Testing
         let value = Array(Self.field(algorithm, response: response).utf8)
         let digest = try DigestAuthorization(value.span)
         let key = DigestKey.make(
-            digest.algorithm, user: "Mufasa", realm: "http-auth@example.org", password: Secret("Circle of Life"))
+            digest.algorithm, user: "Mufasa", realm: "http-auth@example.org".utf8Span.span,
+            password: Secret("Circle of Life"))
         let buffer = ByteBuffer(capacity: 64)
         digest.appendProof(key, value: value.span, target: "/dir/index.html".utf8Span.span, to: buffer)
         #expect(

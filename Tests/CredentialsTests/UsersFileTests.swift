@@ -135,7 +135,8 @@ import Testing
         for algorithm in [DigestAlgorithm.md5, .sha256] {
             let known = users.digestKey(of: "Mufasa".utf8Span.span, algorithm)
             let made = DigestKey.make(
-                algorithm, user: "Mufasa", realm: "http-auth@example.org", password: Secret("Circle of Life"))
+                algorithm, user: "Mufasa", realm: "http-auth@example.org".utf8Span.span,
+                password: Secret("Circle of Life"))
             #expect(known?.name == "Mufasa")
             #expect(known?.key.array == made.array)
         }

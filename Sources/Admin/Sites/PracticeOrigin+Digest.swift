@@ -28,7 +28,7 @@ extension PracticeOrigin {
             self.space = space
             self.algorithm = algorithm
             key = DigestKey.make(
-                algorithm, user: PracticeCredential.user, realm: "\(space.realm)",
+                algorithm, user: PracticeCredential.user, realm: "\(space.realm)".utf8Span.span,
                 password: Secret(PracticeCredential.password))
             nonces = try DigestNonces(key: nil, lifetime: nonceLifetime)
         }

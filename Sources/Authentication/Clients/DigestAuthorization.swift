@@ -309,12 +309,12 @@ extension DigestAuthorization {
 /// The value that replaces a password in Digest (RFC 7616 section 3.4.2, `A1` without `-sess`). With it one can log in.
 public enum DigestKey {
     public static func make(
-        _ algorithm: DigestAlgorithm, user: String, realm: String, password: Secret
+        _ algorithm: DigestAlgorithm, user: String, realm: Span<UInt8>, password: Secret
     ) -> MessageDigest.Value {
         var digest = MessageDigest(algorithm)
         digest.update(utf8: user)
         digest.update(":")
-        digest.update(utf8: realm)
+        digest.update(realm)
         digest.update(":")
         password.withBytes { digest.update($0) }
         return digest.finish()

@@ -25,7 +25,12 @@ public struct DigestScheme: AuthenticationScheme {
     }
 
     public func strength(of challenge: HeaderChallenge) -> Int? {
-        DigestScheme.Challenge.strength(of: challenge)
+        switch DigestScheme.Challenge(challenge)?.algorithm {
+        case .md5?, .sha1?: 0
+        case .sha256?: 1
+        case .sha512t256?: 2
+        case nil: nil
+        }
     }
 
     public func authenticator(
@@ -133,15 +138,8 @@ private final class DigestAuthenticator: RequestAuthenticator {
                 adopt(challenge, key: nil, in: &state)
             }
             if state.current.challenge.nonce == challenge.nonce { return self }
-            guard let nonce = try? makeClientNonce() else { return nil }
-            let key =
-                challenge.isSession
-                ? DigestScheme.Session.makeKey(challenge, user: user, password: password, clientNonce: nonce)
-                : state.current.key
-            let session = DigestScheme.Session(
-                challenge, count: count, generation: 1, key: key, user: Self.userParameter(challenge, user: user),
-                clientNonce: nonce)
-            return DigestAuthenticator(session, as: self)
+            let key = challenge.isSession ? nil : state.current.key
+            return session(for: challenge, count, generation: 1, key: key).map { DigestAuthenticator($0, as: self) }
         }
     }
 
@@ -205,6 +203,19 @@ private final class DigestAuthenticator: RequestAuthenticator {
         }
     }
 
+    /// Makes a session for the challenge's nonce; nil if there is no client nonce.
+    ///
+    /// - Parameter key: nil: a new one.
+    private func session(
+        for challenge: DigestScheme.Challenge, _ count: NonceCounts.Count, generation: UInt32, key: Secret?
+    ) -> DigestScheme.Session? {
+        guard let nonce = try? makeClientNonce() else { return nil }
+        return DigestScheme.Session(
+            challenge, count: count, generation: generation,
+            key: key ?? DigestScheme.Session.makeKey(challenge, user: user, password: password, clientNonce: nonce),
+            user: Self.userParameter(challenge, user: user), clientNonce: nonce)
+    }
+
     /// Judges the server's proof (section 3.5). The server chooses the protection of its response. Only the requested
     /// protection can be distinguished from a response whose protection an attacker removed.
     private func verdict(
@@ -235,13 +246,10 @@ private final class DigestAuthenticator: RequestAuthenticator {
         if let known = state.former.firstIndex(where: { $0.challenge.nonce == challenge.nonce }) {
             state.current = state.former.remove(at: known)
         } else {
-            guard let nonce = try? makeClientNonce() else { return }
-            state.generations &+= 1
-            state.current = DigestScheme.Session(
-                challenge, count: nonces.count(of: challenge.nonce), generation: state.generations,
-                key: key
-                    ?? DigestScheme.Session.makeKey(challenge, user: user, password: password, clientNonce: nonce),
-                user: Self.userParameter(challenge, user: user), clientNonce: nonce)
+            let (count, generation) = (nonces.count(of: challenge.nonce), state.generations &+ 1)
+            guard let new = session(for: challenge, count, generation: generation, key: key) else { return }
+            state.generations = generation
+            state.current = new
         }
         state.former.append(previous)
         if state.former.count > 4 { state.former.removeFirst() }

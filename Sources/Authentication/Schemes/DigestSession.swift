@@ -66,13 +66,8 @@ extension DigestScheme {
         static func makeKey(
             _ challenge: DigestScheme.Challenge, user: String, password: Secret, clientNonce: [UInt8]
         ) -> Secret {
-            var digest = MessageDigest(challenge.algorithm)
-            digest.update(utf8: user)
-            digest.update(":")
-            digest.update(challenge.realm)
-            digest.update(":")
-            password.withBytes { digest.update($0) }
-            let plain = digest.finish()
+            let plain = DigestKey.make(
+                challenge.algorithm, user: user, realm: challenge.realm.span, password: password)
             guard challenge.isSession else { return plain.withHexadecimal { Secret($0) } }
             var session = MessageDigest(challenge.algorithm)
             plain.withHexadecimal { session.update($0) }
@@ -212,18 +207,6 @@ extension DigestScheme {
             var next = self
             next.nonce = nonce
             return next
-        }
-
-        /// The strength; nil if the challenge cannot be answered.
-        static func strength(of challenge: HeaderChallenge) -> Int? {
-            guard challenge.scheme == "digest", challenge["realm"] != nil, challenge["nonce"] != nil,
-                let kind = algorithm(challenge["algorithm"]), protection(challenge["qop"]) != nil
-            else { return nil }
-            return switch kind.0 {
-            case .md5, .sha1: 0
-            case .sha256: 1
-            case .sha512t256: 2
-            }
         }
 
         private static func algorithm(_ name: [UInt8]?) -> (DigestAlgorithm, isSession: Bool)? {

@@ -104,7 +104,8 @@ public final class UsersFile: Sendable {
         if let hash = account.hash { return PasswordHash.verify(password, against: hash) }
         for algorithm in [DigestAlgorithm.sha256, .md5] {
             guard let key = account[algorithm] else { continue }
-            let made = DigestKey.make(algorithm, user: account.name, realm: realm, password: password)
+            let made = DigestKey.make(
+                algorithm, user: account.name, realm: realm.utf8Span.span, password: password)
             return key.withHexadecimal { key in made.withHexadecimal { ConstantTime.equal(key, $0) } }
         }
         return false

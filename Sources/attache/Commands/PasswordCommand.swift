@@ -73,7 +73,7 @@ struct PasswordCommand: Command {
         case .digest(let user, let realm):
             let password = try PasswordEntry.read(for: nil)
             for algorithm in [DigestAlgorithm.sha256, .md5] {
-                let key = DigestKey.make(algorithm, user: user, realm: realm, password: password)
+                let key = DigestKey.make(algorithm, user: user, realm: realm.utf8Span.span, password: password)
                 show("\(realm):\(key.withHexadecimal { $0.text })")
             }
         case .token:

@@ -12,7 +12,6 @@ extension ChallengeTask {
         }
 
         let urlCredential: Credential?
-        let limits: Limits
         var failures = 0
         private(set) var refusals: [Refusal] = []
         var retries = 0
@@ -35,10 +34,7 @@ extension ChallengeTask {
         /// The challenges of this request's responses so far. Those whose method has not failed may still help.
         private var offers: [Offer] = []
 
-        init(urlCredential: Credential?, limits: Limits) {
-            self.urlCredential = urlCredential
-            self.limits = limits
-        }
+        init(urlCredential: Credential?) { self.urlCredential = urlCredential }
 
         /// The latest refusal; nil if none.
         var latest: Refusal? { refusals.last }
@@ -54,9 +50,7 @@ extension ChallengeTask {
         /// - Parameter known: the reason why it was not sent, if it was not.
         mutating func noteRefusal(of answer: Answer, known: PassReason? = nil) {
             failures += 1
-            refusals.append(
-                Refusal(
-                    credential: answer.credential, space: answer.space, reason: answering))
+            refusals.append(Refusal(credential: answer.credential, space: answer.space, reason: answering))
             (knownReason, refusedReason) = (known, nil)
         }
 

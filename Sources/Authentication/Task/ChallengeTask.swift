@@ -67,17 +67,14 @@ public struct ChallengeTask: Sendable {
         case cancel(reason: String)
     }
 
-    /// The limits of one request. All are far above the needs of well-behaved servers.
-    public struct Limits: Sendable {
-        /// The number of consecutive answers that were neither refused nor accepted.
-        public var retries = 4
-        /// The number of all answers.
-        public var answers = 8
-        /// The number of questions to the delegate.
-        public var questions = 32
+    // The limits of one request are far above the needs of well-behaved servers.
 
-        public init() {}
-    }
+    /// The limit of consecutive answers that were neither refused nor accepted.
+    private static let retryLimit = 4
+    /// The limit of all answers.
+    private static let answerLimit = 8
+    /// The limit of questions to the delegate.
+    private static let questionLimit = 32
 
     /// The challenges of one response, and the index of the current one.
     private struct Round {
@@ -103,9 +100,9 @@ public struct ChallengeTask: Sendable {
     /// - Parameters:
     ///   - urlCredential: the credential in the request's URL, `http://user:password@host/`.
     ///   - preempted: the answer that the request was first sent with, if its space was known.
-    public init(urlCredential: Credential? = nil, preempted: Answer? = nil, limits: Limits = Limits()) {
+    public init(urlCredential: Credential? = nil, preempted: Answer? = nil) {
         state = .awaitingResponse(preempted)
-        history = History(urlCredential: urlCredential, limits: limits)
+        history = History(urlCredential: urlCredential)
     }
 
     /// Handles a `401`, a parent's `407`, or a server that requests a certificate or has refused one.
@@ -135,7 +132,7 @@ public struct ChallengeTask: Sendable {
         case (nil, _), (_?, .renewed), (_?, .aborted), (_?, .denied): return consider(round)
         case (let answer?, .retry), (let answer?, .proceed):
             history.retries += 1
-            guard history.retries <= history.limits.retries else { return finish(.pass(.endless)) }
+            guard history.retries <= Self.retryLimit else { return finish(.pass(.endless)) }
             state = .awaitingResponse(answer)
             return .resend(answer)
         case (let answer?, .unrelated) where answer.challenge == nil || answer.isPreemptive:
@@ -347,7 +344,7 @@ public struct ChallengeTask: Sendable {
 
     private mutating func ask(_ round: Round, proposing credential: Credential?) -> Action {
         history.questions += 1
-        guard history.questions <= history.limits.questions else { return finish(.pass(.endless)) }
+        guard history.questions <= Self.questionLimit else { return finish(.pass(.endless)) }
         state = .asking(round, proposed: credential)
         var challenge = AuthenticationChallenge(
             protectionSpace: round.offers[round.index].space, proposedCredential: credential,
@@ -366,7 +363,7 @@ public struct ChallengeTask: Sendable {
     private mutating func answer(_ round: Round, with credential: Credential) -> Action {
         history.answers += 1
         history.retries = 0
-        guard history.answers <= history.limits.answers else { return finish(.pass(.endless)) }
+        guard history.answers <= Self.answerLimit else { return finish(.pass(.endless)) }
         let offer = round.offers[round.index]
         let answer = Answer(space: offer.space, challenge: offer.challenge, credential: credential)
         state = .awaitingResponse(answer)

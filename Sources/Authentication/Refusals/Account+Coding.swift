@@ -11,20 +11,19 @@ extension Account {
     /// The account in at most this many bytes. If it is larger, samples are dropped first, then the records of servers
     /// that have neither accepted nor paused the version, then the records of the servers that were asked first.
     public func encoded(within limit: Int) -> [UInt8] {
-        var account = self
-        let bytes = account.encoded
-        if bytes.count <= limit { return bytes }
-        for step in Self.reductions {
-            step(&account)
-            let bytes = account.encoded
-            if bytes.count <= limit { return bytes }
+        var (account, reductions) = (self, Self.reductions[...])
+        var bytes = account.encoded
+        while bytes.count > limit {
+            if let reduce = reductions.popFirst() {
+                reduce(&account)
+            } else if account.records.isEmpty {
+                return Account().encoded
+            } else {
+                account.records.removeFirst((account.records.count + 7) / 8)
+            }
+            bytes = account.encoded
         }
-        while !account.records.isEmpty {
-            account.records.removeFirst((account.records.count + 7) / 8)
-            let bytes = account.encoded
-            if bytes.count <= limit { return bytes }
-        }
-        return Account().encoded
+        return bytes
     }
 
     private static let reductions: [@Sendable (inout Account) -> Void] = [

@@ -156,7 +156,7 @@ extension Account {
         func giveUp(_ id: Int) {
             state.withLock { state in
                 state.waiters[id] = nil
-                _ = Account.giveUp(id, by: &state.seat)
+                _ = state.seat.remove(id)
             }
         }
 

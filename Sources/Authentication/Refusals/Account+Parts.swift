@@ -262,12 +262,6 @@ extension Account {
         public var mayProbe = true
         /// The request that the rule names for probes (`probe PATH`).
         public var fixedSample: Sample?
-
-        public init(id: Int, server: String, target: UInt64) {
-            self.id = id
-            self.server = server
-            self.target = target
-        }
     }
 
     /// An accepted request that the proxy can repeat: with a safe method, and without a body and cookies.

@@ -16,6 +16,9 @@ extension Account {
         case paused
         /// The version was refused, and no server has ever accepted it.
         case unproven
+
+        /// The order of states; a higher rank is worse.
+        public var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
     }
 
     /// The event that the next answer with a version must wait for.
@@ -33,6 +36,17 @@ extension Account {
         case verdict
         /// A new value, or the current one written again.
         case newValue
+
+        /// The time; nil: no time is set.
+        fileprivate var date: WallTime? {
+            switch self {
+            case .time(let time), .otherTarget(let time), .otherServer(let time): time
+            case .request, .verdict, .newValue: nil
+            }
+        }
+
+        /// A time for comparisons. A request may come at once, and a new value never.
+        fileprivate var time: WallTime { date ?? (self == .newValue ? .distantFuture : 0) }
     }
 
     public struct Standing: Sendable, Hashable {
@@ -223,22 +237,4 @@ extension Account {
             return next
         }
     }
-}
-
-extension Account.State {
-    /// The order of states; a higher rank is worse.
-    public var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
-}
-
-extension Account.NextTry {
-    /// The time; nil: no time is set.
-    fileprivate var date: WallTime? {
-        switch self {
-        case .time(let time), .otherTarget(let time), .otherServer(let time): time
-        case .request, .verdict, .newValue: nil
-        }
-    }
-
-    /// A time for comparisons. A request may come at once, and a new value never.
-    fileprivate var time: WallTime { date ?? (self == .newValue ? .distantFuture : 0) }
 }

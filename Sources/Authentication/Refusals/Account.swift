@@ -166,7 +166,7 @@ public struct Account: Sendable, Hashable {
             isProven
             ? allows(.unknown, index, at: now) && !records[index].refusedTargets.contains(next.target)
             : !isRotated && unprovenRefusals + reservations.count < 2
-        guard hasRoom, Self.giveUp(next.id, by: &seat) else { return [] }
+        guard hasRoom, seat.remove(next.id) else { return [] }
         let role: SentAnswer.Role = isProven ? records[index].pause == nil ? .unknown : .retry : .unproven
         return send(next, index, as: role, by: &seat, at: now)
     }
@@ -177,13 +177,6 @@ public struct Account: Sendable, Hashable {
     public mutating func follow(by seat: inout Seat, at now: WallTime) -> [Decision] {
         expire(now)
         return decideAgain(by: &seat, at: now)
-    }
-
-    /// Ends the wait of a request.
-    ///
-    /// - Returns: whether it was waiting.
-    public static func giveUp(_ id: Int, by seat: inout Seat) -> Bool {
-        seat.remove(id)
     }
 
     // MARK: - Decisions

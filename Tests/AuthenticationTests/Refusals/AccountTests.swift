@@ -16,7 +16,7 @@ import Testing
         let request = Account.Request(id: seat.nextID(), server: server, target: page.target)
         let sample = Account.Sample(target: page.target, content: Array(repeating: 0xFF, count: size))
         let decisions = account.request(request, by: &seat, at: now)
-        _ = Account.giveUp(request.id, by: &seat)
+        _ = seat.remove(request.id)
         for case .send(let answer, _) in decisions {
             _ = account.judge(answer, verdict, sample: sample, by: &seat, at: now)
         }

@@ -60,7 +60,7 @@ struct Replicas {
         look(of: replica) { account, seat in account.reset(by: &seat, at: now) }
     }
 
-    mutating func giveUp(_ id: Int, of replica: Int) -> Bool { Account.giveUp(id, by: &seats[replica]) }
+    mutating func giveUp(_ id: Int, of replica: Int) -> Bool { seats[replica].remove(id) }
 
     /// The replica's process ends, and another begins in its place.
     mutating func restart(_ replica: Int) {

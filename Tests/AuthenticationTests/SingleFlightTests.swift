@@ -46,7 +46,7 @@ import Testing
         guard case .expired = await task.value else { throw Unexpected() }
         // Others still wait for the leader, which brings them the verdict.
         let waiter = try wait()
-        #expect(!waiter.isOver)
+        #expect(!waiter.promise.isOver)
         lease.settle(.open)
         guard case .settled(.open) = await waiter.outcome() else { throw Unexpected() }
         _ = try lead()
@@ -73,7 +73,7 @@ import Testing
         first.takeOver()
         guard case .lead(let other) = await first.outcome() else { throw Unexpected() }
         second.takeOver()
-        #expect(!second.isOver, "a second one took over at once")
+        #expect(!second.promise.isOver, "a second one took over at once")
         lease.settle(.accepted)
         guard case .settled(.accepted) = await second.outcome() else { throw Unexpected() }
         other.settle(.unanswered)

@@ -78,13 +78,6 @@ extension Account {
             }
         }
 
-        /// A request that needs the version.
-        struct Candidate {
-            let server: String
-            let target: UInt64
-            let wasAccepted: Bool
-        }
-
         init(
             _ version: CredentialVersion, _ account: Account, owner: String?, weight: Int = 0,
             in context: Accounts.Context
@@ -137,11 +130,13 @@ extension Account {
 
         // MARK: - Events
 
-        func admit(_ candidate: Candidate, under terms: Evidence.RetryTerms, now: WallTime) -> Evidence.Admission {
+        func admit(
+            at server: String, for target: UInt64, wasAccepted: Bool, under terms: Evidence.RetryTerms, now: WallTime
+        ) -> Evidence.Admission {
             let (request, waiter) = state.withLock { state in
                 state.lastRequest &+= 1
-                var request = Account.Request(id: state.lastRequest, server: candidate.server, target: candidate.target)
-                request.wasAccepted = candidate.wasAccepted
+                var request = Account.Request(id: state.lastRequest, server: server, target: target)
+                request.wasAccepted = wasAccepted
                 request.retry = terms.retry
                 request.mayProbe = terms.mayProbe
                 request.fixedSample = terms.sample

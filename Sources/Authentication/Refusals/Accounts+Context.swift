@@ -9,9 +9,9 @@ extension Accounts {
         private let changes = Atomic(0)
         /// The number of accounts of doubted versions.
         private let troubled = Atomic(0)
-        private let prober = Mutex<@Sendable (Evidence.Probe) -> Void>({ _ in })
-        private let waker = Mutex<@Sendable (WallTime) -> Void>({ _ in })
-        private let observer = Mutex<@Sendable ([Account.Change]) -> Void>({ _ in })
+        let prober = Mutex<@Sendable (Evidence.Probe) -> Void>({ _ in })
+        let waker = Mutex<@Sendable (WallTime) -> Void>({ _ in })
+        let observer = Mutex<@Sendable ([Account.Change]) -> Void>({ _ in })
 
         init(journal: (any Journal)?) { given = journal }
 
@@ -26,17 +26,9 @@ extension Accounts {
         /// Adds a difference to the number of doubted versions.
         func noteTroubled(_ difference: Int) { troubled.add(difference, ordering: .acquiringAndReleasing) }
 
-        func onProbe(_ prober: @escaping @Sendable (Evidence.Probe) -> Void) { self.prober.withLock { $0 = prober } }
-
         func ask(_ probe: Evidence.Probe) { prober.withLock { $0 }(probe) }
 
-        func onWake(_ waker: @escaping @Sendable (WallTime) -> Void) { self.waker.withLock { $0 = waker } }
-
         func wake(at time: WallTime) { waker.withLock { $0 }(time) }
-
-        func onChange(_ observer: @escaping @Sendable ([Account.Change]) -> Void) {
-            self.observer.withLock { $0 = observer }
-        }
 
         func note(_ changes: [Account.Change]) {
             if !changes.isEmpty { observer.withLock { $0 }(changes) }

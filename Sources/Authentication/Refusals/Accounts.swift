@@ -189,16 +189,20 @@ public final class Accounts: Sendable {
     // MARK: - Work
 
     /// Sets the function that sends the proxy's own requests to servers.
-    public func onProbe(_ prober: @escaping @Sendable (Evidence.Probe) -> Void) { context.onProbe(prober) }
+    public func onProbe(_ prober: @escaping @Sendable (Evidence.Probe) -> Void) {
+        context.prober.withLock { $0 = prober }
+    }
 
     /// Sends a probe. The verdict is the one on its attempt.
     public func ask(_ probe: Evidence.Probe) { context.ask(probe) }
 
     /// Sets the function that gets the time of the next `wake`.
-    public func onWake(_ waker: @escaping @Sendable (WallTime) -> Void) { context.onWake(waker) }
+    public func onWake(_ waker: @escaping @Sendable (WallTime) -> Void) { context.waker.withLock { $0 = waker } }
 
     /// Sets the observer of each change of a state.
-    public func onChange(_ observer: @escaping @Sendable ([Account.Change]) -> Void) { context.onChange(observer) }
+    public func onChange(_ observer: @escaping @Sendable ([Account.Change]) -> Void) {
+        context.observer.withLock { $0 = observer }
+    }
 
     /// The time of the next `wake`; nil: not before another event.
     public func nextWake(after now: WallTime) -> WallTime? {

@@ -121,8 +121,7 @@ public final class Evidence: Sendable {
     ) -> Admission {
         if isGood { return .send(Attempt(sentAt: send(), self, for: target)) }
         return ledger.admit(
-            Account.Ledger.Candidate(
-                server: server, target: Evidence.AcceptedTargets.hash(target), wasAccepted: targets.contains(target)),
+            at: server, for: Evidence.AcceptedTargets.hash(target), wasAccepted: targets.contains(target),
             under: terms(), now: now)
     }
 }

@@ -8,7 +8,7 @@ public final class FlightWaiter: Sendable {
         case expired
     }
 
-    private let promise = Promise<Outcome>()
+    let promise = Promise<Outcome>()
     /// The challenge and the leader whose verdict it waits for; nil: it waits for another event.
     private let shared: (key: SingleFlight.Subject, leader: Int, underWay: SingleFlight)?
 
@@ -33,13 +33,8 @@ public final class FlightWaiter: Sendable {
     /// Leads beside a leader that takes too long. No effect if another request did so since this wait began: its
     /// verdict may come sooner.
     public func takeOver() {
-        guard !isOver, let shared, let lease = shared.underWay.takeOver(shared.key, from: shared.leader) else { return }
-        _ = resolve(.lead(lease))
+        guard !promise.isOver, let shared, let lease = shared.underWay.takeOver(shared.key, from: shared.leader)
+        else { return }
+        promise.keep(.lead(lease))
     }
-
-    /// Whether the outcome was delivered, or the wait ended.
-    var isOver: Bool { promise.isOver }
-
-    /// Delivers the outcome; true if the waiter still wanted it.
-    func resolve(_ outcome: Outcome) -> Bool { promise.keep(outcome) }
 }

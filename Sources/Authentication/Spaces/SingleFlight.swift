@@ -51,7 +51,7 @@ final class SingleFlight: Sendable {
     /// Ends a challenge with a verdict, of the leader or of another request.
     func end(_ key: Subject, _ verdict: FlightLease.Verdict) {
         let waiting = state.withLock { $0.underWay.removeValue(forKey: key) }?.waiters ?? []
-        for waiter in waiting { _ = waiter.resolve(.settled(verdict)) }
+        for waiter in waiting { waiter.promise.keep(.settled(verdict)) }
     }
 
     /// Handles a leader without a verdict: the next waiting request becomes the leader.
@@ -60,7 +60,7 @@ final class SingleFlight: Sendable {
         while true {
             let next = state.withLock { state -> (waiter: FlightWaiter, leader: Int)? in
                 guard state.underWay[key]?.leader == former else { return nil }
-                let waiting = state.underWay[key]?.waiters.drop { $0.isOver } ?? []
+                let waiting = state.underWay[key]?.waiters.drop { $0.promise.isOver } ?? []
                 guard let waiter = waiting.first else {
                     state.underWay[key] = nil
                     return nil
@@ -71,7 +71,7 @@ final class SingleFlight: Sendable {
             }
             guard let next else { return }
             let lease = FlightLease(key, leader: next.leader, in: self)
-            if next.waiter.resolve(.lead(lease)) { return }
+            if next.waiter.promise.keep(.lead(lease)) { return }
             lease.dissolve()
             former = next.leader
         }
@@ -100,7 +100,7 @@ final class SingleFlight: Sendable {
 extension [FlightWaiter] {
     /// Appends a waiter. Before the list grows, waiters that no longer wait are removed.
     mutating func appendForgetting(_ waiter: FlightWaiter) {
-        if count == capacity { removeAll { $0.isOver } }
+        if count == capacity { removeAll { $0.promise.isOver } }
         append(waiter)
     }
 }

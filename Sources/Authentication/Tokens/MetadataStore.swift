@@ -52,7 +52,7 @@ public final class MetadataStore<Document: Sendable>: Sendable {
             entries[name] = Entry(outcome: outcome, end: now + lifetime)
             return waiters
         }
-        for waiter in waiters { _ = waiter.resolve(.settled(.accepted)) }
+        for waiter in waiters { waiter.promise.keep(.settled(.accepted)) }
     }
 
     /// Has the document read again when it is next needed.

@@ -254,7 +254,7 @@ public final class TokenStore: Sendable {
             entries[grant] = entry
             return (waiters, entry.held)
         }
-        for waiter in waiters { _ = waiter.resolve(.settled(verdict)) }
+        for waiter in waiters { waiter.promise.keep(.settled(verdict)) }
         return held?.credential
     }
 }

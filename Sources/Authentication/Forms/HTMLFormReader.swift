@@ -73,15 +73,11 @@ public struct HTMLFormReader {
             forms[control.form].entries.append(control.entry)
         }
         for index in forms.indices {
+            // The caller resolves both against the page's address.
             guard let base else { continue }
-            forms[index].action = forms[index].action.map { Self.join($0, to: base) } ?? nil
+            forms[index].action = forms[index].action.map { LoginReference.join($0, to: base) }
         }
         return forms
-    }
-
-    /// Resolves an action against the `base`. The caller resolves both against the page's address.
-    private static func join(_ action: String, to base: String) -> String {
-        LoginReference.join(action, to: base)
     }
 
     // MARK: - Tags

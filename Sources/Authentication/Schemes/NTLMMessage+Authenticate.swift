@@ -13,8 +13,7 @@ extension NTLMMessage {
 
         /// Nil if a part is too long for its field.
         static func bytes(
-            answering challenge: Challenge, negotiate: [UInt8], account: NTLMMessage.Authenticate.Account,
-            response: NTLMMessage.Authenticate.Response
+            answering challenge: Challenge, negotiate: [UInt8], account: Account, response: Response
         ) -> [UInt8]? {
             let texts = [account.domain, account.user, workstation]
             let isUnicode = challenge.isUnicode || !texts.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } }
@@ -37,14 +36,10 @@ extension NTLMMessage {
             let code = message.count..<headLength
             message += Array(repeating: 0, count: code.count)
             for part in payload { message += part }
-            message.replaceSubrange(code, with: integrityCode(of: negotiate + challenge.bytes + message, response))
+            let messages = negotiate + challenge.bytes + message
+            let integrity = MessageAuthenticationCode(.md5, key: response.sessionKey).code(of: messages.span)
+            message.replaceSubrange(code, with: integrity.array)
             return message
-        }
-
-        private static func integrityCode(of messages: [UInt8], _ response: NTLMMessage.Authenticate.Response)
-            -> [UInt8]
-        {
-            MessageAuthenticationCode(.md5, key: response.sessionKey).code(of: messages.span).array
         }
     }
 }

@@ -25,8 +25,8 @@ public struct NegotiateScheme: AuthenticationScheme {
 private final class NegotiateAuthenticator: ConnectionAuthenticator {
     /// Negotiate has no realm: its space is the host.
     let extent = Extent.origin
-    private let principal: any KerberosPrincipal
-    private let credential: String
+    let principal: any KerberosPrincipal
+    let credential: String
     private let host: String
     private let forgetsLogins = Atomic(false)
 
@@ -49,20 +49,12 @@ private final class NegotiateAuthenticator: ConnectionAuthenticator {
         NegotiateScheme.Context(self, at: KerberosService(host: host, under: terms), over: channel)
     }
 
-    func login(at service: KerberosService, over channel: ChannelBinding?) -> any KerberosLogin {
-        principal.login(at: service, over: channel)
-    }
-
     func begin(
         _ login: any KerberosLogin, at service: KerberosService
     ) async throws(AuthenticationError) -> [UInt8] {
         do throws(TicketError) { return try await login.begin() } catch {
             throw .noTicket(credential: credential, service: service.name, error)
         }
-    }
-
-    func clockSkew(at service: KerberosService) -> AuthenticationError {
-        .clockSkew(credential: credential, service: service.name)
     }
 
     /// Whether the server accepts a login for one request only, which it shows by a challenge to the next one. From
@@ -99,7 +91,7 @@ extension NegotiateScheme {
 
         func prepare() async throws(AuthenticationError) {
             guard case .unbegun = handshake else { return }
-            let login = authenticator.login(at: service, over: channel)
+            let login = authenticator.principal.login(at: service, over: channel)
             self.login = login
             handshake.begun(with: try await authenticator.begin(login, at: service))
         }
@@ -118,10 +110,12 @@ extension NegotiateScheme {
             }
             guard let login else { return .unrelated }
             let step = token(in: challenges).map { login.answer($0) }
-            if step == .clockSkew { trouble = authenticator.clockSkew(at: service) }
+            if step == .clockSkew {
+                trouble = .clockSkew(credential: authenticator.credential, service: service.name)
+            }
             let isRefused = step == nil || step == .failed
             return handshake.refused(
-                step: step, mayRetry: isRefused && handshake.isAwaitingVerdict && login.renounceTicket())
+                step: step, mayRetry: isRefused && handshake == .awaitingVerdict && login.renounceTicket())
         }
 
         func accepted(by challenges: [HeaderChallenge], persists: Bool) -> Acceptance {
@@ -156,8 +150,6 @@ extension NegotiateScheme {
         case established
         /// The login failed, and the connection cannot be used. Stays.
         case failed
-
-        var isAwaitingVerdict: Bool { self == .awaitingVerdict }
 
         /// Handles the first token.
         mutating func begun(with token: [UInt8]) {

@@ -34,11 +34,7 @@ public struct CookieJar: Sendable {
     /// Whether a `Set-Cookie` field concerns a cookie of this session: its name is in the jar, or was.
     public func owns(_ field: Span<UInt8>) -> Bool {
         let given = field.extracting(CookieJar.SetCookie.name(in: field))
-        for index in names.indices {
-            let name = names[index]
-            if name.span.equals(given) { return true }
-        }
-        return false
+        return names.contains { $0.span.equals(given) }
     }
 
     /// Stores the cookie of a `Set-Cookie` field.
@@ -106,15 +102,8 @@ public struct CookieJar: Sendable {
 
     /// Whether the jar decides about the cookie of that name: it sends it there, or leaves it out.
     private func decides(_ name: Span<UInt8>, at target: Span<UInt8>, _ now: WallTime) -> Bool {
-        for index in cookies.indices {
-            let own = cookies[index].name
-            if own.span.equals(name), belongs(cookies[index], to: target, at: now) { return true }
-        }
-        for index in ended.indices {
-            let (own, path) = ended[index]
-            if own.span.equals(name), Self.holds(path.span, target) { return true }
-        }
-        return false
+        if cookies.contains(where: { $0.name.span.equals(name) && belongs($0, to: target, at: now) }) { return true }
+        return ended.contains { $0.name.span.equals(name) && Self.holds($0.path.span, target) }
     }
 
     private func belongs(_ cookie: Cookie, to target: Span<UInt8>, at now: WallTime) -> Bool {

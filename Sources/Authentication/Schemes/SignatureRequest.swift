@@ -27,13 +27,10 @@ public struct SignatureRequest: Sendable, Equatable {
     ///   - field: the values of all lines, separated by commas.
     ///   - keyID: the name of the key.
     public init?(_ field: Span<UInt8>, keyID: String) {
-        guard field.count <= Limits.bytes, let members = Self.members(field) else { return nil }
-        for member in members {
-            guard let found = Self(label: member.key, member.list, keyID: keyID) else { continue }
-            self = found
-            return
-        }
-        return nil
+        guard field.count <= Limits.bytes, let members = Self.members(field),
+            let found = members.compactMap({ Self(label: $0.key, $0.list, keyID: keyID) }).first
+        else { return nil }
+        self = found
     }
 
     private init?(label: String, _ list: StructuredFieldReader.InnerList, keyID: String) {

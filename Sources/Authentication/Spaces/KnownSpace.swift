@@ -20,10 +20,7 @@ public final class KnownSpace: Sendable {
         var accepted: [CredentialVersion] = []
         /// Whether an exclusion covers the target with a prefix at least that long.
         func excludes(_ target: Span<UInt8>, from length: Int) -> Bool {
-            for index in exclusions.indices {
-                if let nearer = exclusions[index].coverage(of: target), nearer >= length { return true }
-            }
-            return false
+            exclusions.contains { $0.coverage(of: target).map { $0 >= length } ?? false }
         }
 
         /// Extends the space; true if it was smaller before.

@@ -72,9 +72,9 @@ public struct HTMLFormReader {
         for control in controls where control.isButton && !control.entry.name.isEmpty {
             forms[control.form].entries.append(control.entry)
         }
+        guard let base else { return forms }
+        // The caller resolves the result against the page's address.
         for index in forms.indices {
-            // The caller resolves both against the page's address.
-            guard let base else { continue }
             forms[index].action = forms[index].action.map { LoginReference.join($0, to: base) }
         }
         return forms

@@ -3,7 +3,7 @@ import Model
 
 /// A server, or a part of one, for which one credential is valid (RFC 9110 section 11.5).
 public struct ProtectionSpace: Sendable, Hashable {
-    public let origin: Origin
+    public private(set) var origin: Origin
     private let exactRealm: ExactText?
     public let authenticationMethod: AuthenticationMethod
 
@@ -40,18 +40,16 @@ public struct ProtectionSpace: Sendable, Hashable {
     }
 
     /// The space at any port of the host, in which credentials of netrc files are kept.
-    public var onAnyPort: ProtectionSpace { ProtectionSpace(self, origin: origin.onAnyPort) }
+    public var onAnyPort: ProtectionSpace {
+        var space = self
+        space.origin = origin.onAnyPort
+        return space
+    }
 
     /// The spaces whose credentials are used if this space has none, the most specific first.
     public var moreGeneral: [ProtectionSpace] {
         let isShared = authenticationMethod.isOfResponses && authenticationMethod != .other
         return isShared ? [general, onAnyPort, general?.onAnyPort].compactMap(\.self) : []
-    }
-
-    private init(_ space: ProtectionSpace, origin: Origin) {
-        self.origin = origin
-        exactRealm = space.exactRealm
-        authenticationMethod = space.authenticationMethod
     }
 }
 
@@ -71,7 +69,7 @@ extension ProtectionSpace {
 public struct Origin: Sendable, Hashable {
     private let exactHost: ExactText
     /// The port; `anyPort` only in the space of a stored credential.
-    public let port: UInt16
+    public private(set) var port: UInt16
     public let `protocol`: NetworkProtocol
     public let isProxy: Bool
 
@@ -91,13 +89,10 @@ public struct Origin: Sendable, Hashable {
     /// The port in names and URLs; `*` for `anyPort`.
     public var portText: String { port == Self.anyPort ? "*" : "\(port)" }
 
-    public var onAnyPort: Origin { Origin(self, port: Self.anyPort) }
-
-    private init(_ origin: Origin, port: UInt16) {
-        exactHost = origin.exactHost
-        self.port = port
-        self.protocol = origin.protocol
-        isProxy = origin.isProxy
+    public var onAnyPort: Origin {
+        var origin = self
+        origin.port = Self.anyPort
+        return origin
     }
 
     /// Whether `HOST` or `HOST:PORT` of a URL, in any spelling, names this server.

@@ -21,17 +21,7 @@ public final class AnnouncedTokens: Sendable {
 
     /// The credential for exactly the token that was announced for the target; nil if none was. Allocates nothing.
     public func exact(for credential: CredentialVersion, at origin: Origin, target: Span<UInt8>) -> Credential? {
-        entries.withLock { entries in
-            guard let list = entries[origin] else { return nil }
-            var found: Int?
-            for index in list.indices
-            where list[index].credential == credential && Self.covers(list[index].path, target)
-                && list[index].path.count > found.map({ list[$0].path.count }) ?? -1
-            {
-                found = index
-            }
-            return found.map { list[$0].exact }
-        }
+        entry(for: credential, at: origin, target: target)?.exact
     }
 
     /// Keeps the token for the path and what is below it.
@@ -47,15 +37,21 @@ public final class AnnouncedTokens: Sendable {
 
     /// The path whose token is kept for the target; nil if none is.
     public func path(for credential: CredentialVersion, at origin: Origin, target: Span<UInt8>) -> [UInt8]? {
+        entry(for: credential, at: origin, target: target)?.path
+    }
+
+    /// The entry with the longest path that covers the target. Allocates nothing.
+    private func entry(for credential: CredentialVersion, at origin: Origin, target: Span<UInt8>) -> Entry? {
         entries.withLock { entries in
-            var longest: [UInt8]?
-            for entry in entries[origin] ?? []
-            where entry.credential == credential && Self.covers(entry.path, target)
-                && entry.path.count > longest?.count ?? -1
+            guard let list = entries[origin] else { return nil }
+            var found: Int?
+            for index in list.indices
+            where list[index].credential == credential && Self.covers(list[index].path, target)
+                && list[index].path.count > found.map({ list[$0].path.count }) ?? -1
             {
-                longest = entry.path
+                found = index
             }
-            return longest
+            return found.map { list[$0] }
         }
     }
 

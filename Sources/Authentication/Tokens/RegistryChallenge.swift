@@ -45,7 +45,7 @@ public struct RegistryChallenge: Sendable {
             server = named.url
         } else {
             let isOwn =
-                url.port == origin.port && Origin(host: url.host, port: url.port, protocol: .https) == origin.secure
+                origin == Origin(host: url.host, port: url.port, protocol: origin.protocol, isProxy: origin.isProxy)
             guard url.isSecure || isOwn && url.isLocal && origin.protocol == .http else {
                 throw .unannounced("\(host) names the token server \(plain), which is not https", isDefinite: true)
             }
@@ -108,11 +108,6 @@ extension RegistryScopes {
         }
         return allowed
     }
-}
-
-extension Origin {
-    /// The origin with the protocol `https`.
-    fileprivate var secure: Origin { Origin(host: host, port: port, protocol: .https) }
 }
 
 /// The part of a registry that a request is about: requests for one of these need the same token.

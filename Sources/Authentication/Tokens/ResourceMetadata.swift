@@ -43,8 +43,7 @@ public struct ResourceMetadata: Sendable {
             throw .unannounced("the server's metadata is not a JSON object", isDefinite: false)
         }
         guard let text = members.text("resource"), text.count <= Self.urlLength, let url = HTTPEndpoint(text.span.text),
-            url.isOn(origin),
-            !url.target.contains("?"), AnnouncedTokens.covers(Array(url.target.utf8), target)
+            url.isOn(origin), !url.target.contains("?"), AnnouncedTokens.covers(Array(url.target.utf8), target)
         else {
             let named = members.text("resource").map { "'\(TokenResponse.printable($0))'" } ?? "no resource"
             throw .unannounced("the server's metadata is for another resource (\(named))", isDefinite: true)
@@ -138,7 +137,6 @@ public struct ResourceMetadata: Sendable {
 extension HTTPEndpoint {
     /// Whether the URL has the origin's scheme, host and port.
     fileprivate func isOn(_ origin: Origin) -> Bool {
-        isSecure == (origin.protocol == .https) && port == origin.port
-            && Origin(host: host, port: port, protocol: origin.protocol) == origin
+        isSecure == (origin.protocol == .https) && Origin(host: host, port: port, protocol: origin.protocol) == origin
     }
 }

@@ -188,7 +188,7 @@ public enum PasswordHash {
         /// Checks flavour, block count and block size. Other parameters are refused: no tool writes them, and they multiply
         /// the cost.
         private static func isBoundedYescrypt(_ parameters: [UInt8]) -> Bool {
-            var reader = VariableNumbers(parameters)
+            var reader = VariableNumbers(bytes: parameters)
             guard reader.next(from: 0) != nil, let logarithm = reader.next(from: 1), let size = reader.next(from: 1),
                 reader.isAtEnd
             else { return false }
@@ -218,10 +218,8 @@ public enum PasswordHash {
 
         /// The numbers of yescrypt's parameters: the first digit gives the number of further digits.
         private struct VariableNumbers {
-            private let bytes: [UInt8]
-            private var offset = 0
-
-            init(_ bytes: [UInt8]) { self.bytes = bytes }
+            let bytes: [UInt8]
+            var offset = 0
 
             var isAtEnd: Bool { offset == bytes.count }
 

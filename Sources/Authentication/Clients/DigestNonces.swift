@@ -182,24 +182,21 @@ extension DigestNonces {
         /// The nonce as 64 hexadecimal digits, which no client can misread.
         func text(_ code: borrowing MessageAuthenticationCode) -> String {
             let buffer = ByteBuffer(capacity: Self.length)
-            buffer.append(self.digits(of: time))
-            buffer.append(self.digits(of: number))
+            let bytes = bytes
+            buffer.append(Hex.encode(bytes.span.array))
             self.code(code).withHexadecimal { buffer.append($0.extracting(first: 2 * Self.codeCount)) }
             return buffer.readable.text
         }
 
-        private func digits(of number: UInt64) -> [UInt8] {
-            (0..<16).map { place in
-                let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * place)) & 0xF
-                return digit < 10 ? 0x30 + digit : 0x57 + digit
+        private var bytes: InlineArray<16, UInt8> {
+            InlineArray { place in
+                let part = place < 8 ? time : number
+                return UInt8(truncatingIfNeeded: part >> UInt64(56 - 8 * (place & 7)))
             }
         }
 
         private func code(_ code: borrowing MessageAuthenticationCode) -> MessageDigest.Value {
-            let bytes = InlineArray<16, UInt8> { place in
-                let part = place < 8 ? time : number
-                return UInt8(truncatingIfNeeded: part >> UInt64(56 - 8 * (place & 7)))
-            }
+            let bytes = bytes
             return code.code(of: bytes.span)
         }
 

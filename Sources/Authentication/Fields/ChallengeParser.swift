@@ -118,8 +118,6 @@ public struct ChallengeParser: Sendable {
         var parameters: [HeaderChallenge.Parameter] = []
         var isBroken = false
 
-        init(scheme: String) { self.scheme = scheme }
-
         mutating func add(_ name: String, _ value: [UInt8], limit: Int) {
             guard parameters.count < limit, !parameters.contains(where: { $0.name == name }) else {
                 isBroken = true

@@ -5,7 +5,7 @@ import Synchronization
 /// A space that has accepted credentials, with the authenticator for each of them.
 public final class KnownSpace: Sendable {
     public let space: ProtectionSpace
-    private let state: Mutex<State>
+    private let state = Mutex(State())
 
     private struct State {
         var extents: [Extent] = []
@@ -18,9 +18,17 @@ public final class KnownSpace: Sendable {
         /// The credentials that the space has accepted and that have no authenticator here: an earlier process or
         /// another one used them.
         var accepted: [CredentialVersion] = []
+
         /// Whether an exclusion covers the target with a prefix at least that long.
         func excludes(_ target: Span<UInt8>, from length: Int) -> Bool {
             exclusions.contains { $0.coverage(of: target).map { $0 >= length } ?? false }
+        }
+
+        /// Adds an accepted version in place of others of its credential.
+        mutating func accept(_ version: CredentialVersion) {
+            accepted.removeAll { $0.key == version.key }
+            if accepted.count >= entryLimit { accepted.removeFirst() }
+            accepted.append(version)
         }
 
         /// Extends the space; true if it was smaller before.
@@ -37,10 +45,7 @@ public final class KnownSpace: Sendable {
     private static let entryLimit = 64
     private static let extentLimit = 32
 
-    init(_ space: ProtectionSpace) {
-        self.space = space
-        state = Mutex(State())
-    }
+    init(_ space: ProtectionSpace) { self.space = space }
 
     /// The authenticator of exactly this version of the credential.
     public func authenticator(for version: CredentialVersion) -> (any Authenticator)? {
@@ -178,15 +183,12 @@ public final class KnownSpace: Sendable {
     func accept(_ version: CredentialVersion) -> Bool {
         state.withLock { state in
             let isKnown = state.accepted.contains(version)
-            state.accepted.removeAll { $0.key == version.key }
-            if state.accepted.count >= Self.entryLimit { state.accepted.removeFirst() }
-            state.accepted.append(version)
+            state.accept(version)
             return !isKnown
         }
     }
 
     /// - Returns: whether the space was smaller before.
-    @discardableResult
     func extend(to extent: Extent) -> Bool {
         state.withLock { state in state.extend(to: extent) }
     }
@@ -197,9 +199,7 @@ public final class KnownSpace: Sendable {
             for extent in learned.extents { _ = state.extend(to: extent) }
             for version in learned.accepted.suffix(Self.entryLimit)
             where !state.entries.contains(where: { $0.version.key == version.key }) {
-                state.accepted.removeAll { $0.key == version.key }
-                if state.accepted.count >= Self.entryLimit { state.accepted.removeFirst() }
-                state.accepted.append(version)
+                state.accept(version)
             }
         }
     }

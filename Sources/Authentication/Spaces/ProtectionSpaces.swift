@@ -34,7 +34,7 @@ public final class ProtectionSpaces: Sendable {
     public let accounts: Accounts
     private let journal: (any Journal)?
     private let underWay = SingleFlight()
-    private let origins: Mutex<Origins>
+    private let origins = Mutex(Origins())
     private let changes = Atomic(0)
 
     private struct Origins {
@@ -84,7 +84,6 @@ public final class ProtectionSpaces: Sendable {
         self.byteLimit = byteLimit
         self.accounts = accounts
         self.journal = journal
-        origins = Mutex(Origins())
     }
 
     /// A number that changes whenever a preemptive answer may change for some target.

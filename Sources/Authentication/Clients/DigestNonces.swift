@@ -71,9 +71,7 @@ public final class DigestNonces: Sendable {
         guard let time = DigestNonces.Nonce.time(of: nonce) else { return false }
         return UInt64(clamping: now.milliseconds) > time &+ UInt64((lifetime - lifetime / 5).count)
     }
-}
 
-extension DigestNonces {
     /// The used nonces, each with its window of counts, up to a capacity. Without I/O and clock.
     ///
     /// An entry that is removed to make room could be used again. So from then on every nonce of its age or older that is
@@ -109,9 +107,7 @@ extension DigestNonces {
             return true
         }
     }
-}
 
-extension DigestNonces {
     /// The used counts of one nonce: the highest, and which of those just below it. Requests that a client sends in
     /// parallel arrive in any order. So each unused count is accepted if it is not too far below the highest.
     struct Window: Sendable, Equatable {
@@ -142,9 +138,7 @@ extension DigestNonces {
             return true
         }
     }
-}
 
-extension DigestNonces {
     /// A nonce of the proxy: its time, a unique number, and a code over both. With the key one can verify it and its age
     /// without having stored it.
     struct Nonce: Sendable, Hashable {

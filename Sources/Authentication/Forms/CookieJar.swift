@@ -147,9 +147,7 @@ public struct CookieJar: Sendable {
         guard path.first == .slash, let last = path.lastIndex(of: .slash), last > 0 else { return [.slash] }
         return Array(path[..<last])
     }
-}
 
-extension CookieJar {
     /// Whether two `Set-Cookie` fields of responses to one target concern the same cookie: equal name, domain and path.
     /// False for fields that a user agent ignores.
     public static func isSame(_ field: Span<UInt8>, as other: Span<UInt8>, at target: Span<UInt8>) -> Bool {
@@ -159,17 +157,7 @@ extension CookieJar {
         let paths = [one, two].map { $0.path?.first == .slash ? $0.path ?? [] : defaultPath(of: target) }
         return one.name == two.name && one.domain ?? [] == two.domain ?? [] && paths[0] == paths[1]
     }
-}
 
-extension CookieJar: CustomReflectable {
-    public var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-extension CookieJar: CustomStringConvertible {
-    public var description: String { "\(cookies.count) cookies of \(origin.host)" }
-}
-
-extension CookieJar {
     /// The parts of a `Set-Cookie` field (RFC 6265 section 5.2).
     fileprivate struct SetCookie {
         let name: [UInt8]
@@ -235,4 +223,9 @@ extension CookieJar {
             return seconds
         }
     }
+}
+
+extension CookieJar: CustomReflectable, CustomStringConvertible {
+    public var customMirror: Mirror { Mirror(self, children: []) }
+    public var description: String { "\(cookies.count) cookies of \(origin.host)" }
 }

@@ -355,9 +355,7 @@ public struct FormLogin: Sendable {
         state = .ended
         return step
     }
-}
 
-extension FormLogin {
     /// The reason why a login came to no verdict. The sentences contain no secret, and follow "credential NAME is not
     /// logged in: ".
     public enum Failure: Error, Sendable, Equatable, CustomStringConvertible {

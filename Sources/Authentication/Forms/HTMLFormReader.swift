@@ -275,9 +275,7 @@ public struct HTMLFormReader {
         }
         return String(decoding: bytes, as: UTF8.self)
     }
-}
 
-extension HTMLFormReader {
     /// A form of a page, with the entries that it would send unchanged (WHATWG HTML section 4.10.21.4).
     public struct Form: Sendable, Equatable {
         public struct Entry: Sendable, Equatable {

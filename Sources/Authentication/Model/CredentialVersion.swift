@@ -45,9 +45,7 @@ public final class CredentialVersion: Sendable, Hashable {
         hasher.combine(fingerprint)
         hasher.combine(key)
     }
-}
 
-extension CredentialVersion {
     /// Fingerprints of credentials' values, with a key of this process, or of the store that several processes share.
     public enum Fingerprint {
         /// Sets the key for fingerprints. Processes with equal keys have equal fingerprints for equal values.

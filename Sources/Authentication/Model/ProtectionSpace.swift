@@ -51,9 +51,7 @@ public struct ProtectionSpace: Sendable, Hashable {
         let isShared = authenticationMethod.isOfResponses && authenticationMethod != .other
         return isShared ? [general, onAnyPort, general?.onAnyPort].compactMap(\.self) : []
     }
-}
 
-extension ProtectionSpace {
     /// The name in logs and rules of a credential that is stored for this space.
     public func credentialName(of user: String) -> String { "\(user)@\(host):\(origin.portText)" }
 

@@ -37,9 +37,7 @@ public enum SigningKey: Sendable {
             CredentialVersion.Fingerprint.of(["message", key.agent, "\(key.signer.fingerprint)"], secrets: [])
         }
     }
-}
 
-extension SigningKey {
     /// An access key of AWS, for one service in one region.
     public struct AWS: Sendable {
         public let region: String
@@ -67,9 +65,7 @@ extension SigningKey {
         /// Whether the service is one of S3's. Their paths are encoded once, and content may be unsigned.
         public var isS3: Bool { service == "s3" || service.hasPrefix("s3-") || service == "s3express" }
     }
-}
 
-extension SigningKey {
     /// The credentials of a client, and perhaps those of a resource owner (RFC 5849).
     public struct OAuth1: Sendable {
         /// The client's secret, of which the method uses the one or the other.
@@ -126,9 +122,7 @@ extension SigningKey {
             return CredentialVersion.Fingerprint.of(words, secrets: secrets)
         }
     }
-}
 
-extension SigningKey {
     /// The Ed25519 key of an agent (RFC 9421).
     public struct Message: Sendable {
         let signer: any AssertionSigner

@@ -201,9 +201,7 @@ public struct TokenGrant: Sendable {
         }
         return CredentialVersion.Fingerprint.of(words, secrets: secrets)
     }
-}
 
-extension TokenGrant {
     /// A token that a request to an authorization server contains.
     public struct Input: Sendable {
         public enum Source: Sendable {

@@ -260,9 +260,7 @@ extension Account {
             for element in elements { frame { body(&$0, element) } }
         }
     }
-}
 
-extension Account {
     /// Each method returns nil if the bytes end too early.
     fileprivate struct Reader {
         private var rest: ArraySlice<UInt8>

@@ -124,9 +124,7 @@ public final class Evidence: Sendable {
             at: server, for: Evidence.AcceptedTargets.hash(target), wasAccepted: targets.contains(target),
             under: terms(), now: now)
     }
-}
 
-extension Evidence {
     /// A request that waits for the decision whether it sends a version.
     public final class Waiter: Sendable {
         let promise = Promise<Evidence.Admission>()

@@ -166,9 +166,7 @@ extension DigestScheme {
             return text
         }
     }
-}
 
-extension DigestScheme {
     /// A Digest challenge that can be answered (RFC 7616 section 3.3; without `qop`, RFC 2069).
     struct Challenge: Sendable {
         enum Protection: Sendable { case none, auth, authInt }

@@ -93,9 +93,7 @@ extension NTLMMessage.Authenticate {
             return try text.withBytes { units throws(CryptoError) in try MD4.digest(of: units) }
         }
     }
-}
 
-extension NTLMMessage.Authenticate {
     /// A user in NTLM. The domain may be empty, so that the server chooses it.
     struct Account: Sendable, Equatable {
         let domain: String

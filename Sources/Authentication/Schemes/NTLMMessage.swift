@@ -19,9 +19,7 @@ enum NTLMMessage {
         bytes.append(littleEndian: type)
         return bytes
     }
-}
 
-extension NTLMMessage {
     /// The options that the two sides agree on ([MS-NLMP] section 2.2.2.5).
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt32

@@ -138,9 +138,7 @@ extension NTLMScheme {
             handshake.accepted(persists: persists)
         }
     }
-}
 
-extension NTLMScheme {
     /// The order of NTLM's three messages on a connection. A machine without I/O and without cryptography.
     ///
     ///     unbegun ─▶ awaitingChallenge ─▶ challenged ─▶ awaitingVerdict ─▶ established

@@ -130,9 +130,7 @@ extension NegotiateScheme {
                 .flatMap { Base64.decode($0) }
         }
     }
-}
 
-extension NegotiateScheme {
     /// The order of the tokens of a Negotiate login on a connection. A machine without I/O and without Kerberos.
     ///
     ///     unbegun ─▶ ready ─▶ awaitingVerdict ─▶ established

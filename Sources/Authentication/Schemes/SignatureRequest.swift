@@ -90,9 +90,7 @@ public struct SignatureRequest: Sendable, Equatable {
         }
         return members
     }
-}
 
-extension SignatureRequest {
     /// Reads parts of a structured field (RFC 8941 section 4.2), each byte once and without recursion.
     struct StructuredFieldReader {
         enum Item: Equatable {

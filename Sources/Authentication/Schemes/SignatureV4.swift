@@ -60,9 +60,7 @@ public struct SignatureV4: Sendable {
         return "\(time.year)" + digits(time.month) + digits(time.day) + "T" + digits(time.hour) + digits(time.minute)
             + digits(time.second) + "Z"
     }
-}
 
-extension SignatureV4 {
     /// The fields of a signed request, which has no others with these names.
     public struct Fields: Sendable {
         /// The value of `X-Amz-Date`.
@@ -78,9 +76,7 @@ extension SignatureV4 {
         /// `authorization` is not among them.
         public static let replaced: [StaticString] = ["x-amz-date", "x-amz-content-sha256", "x-amz-security-token"]
     }
-}
 
-extension SignatureV4 {
     /// The statement of a signature about a request's content: `X-Amz-Content-Sha256`, and the last line of the signed
     /// text.
     public enum Payload: Sendable, Equatable {
@@ -111,9 +107,7 @@ extension SignatureV4 {
             }
         }
     }
-}
 
-extension SignatureV4 {
     /// A request in the canonical form that both sides of AWS Signature Version 4 hash: "Create a canonical request" in the
     /// IAM User Guide, and for S3 "Signature Calculations for the Authorization Header".
     ///

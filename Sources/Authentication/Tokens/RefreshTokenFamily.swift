@@ -34,9 +34,7 @@ public struct RefreshTokenFamily: Sendable {
         key == other.key && server == other.server && clientID.hasSameBytes(as: other.clientID)
             && first == other.first
     }
-}
 
-extension RefreshTokenFamily {
     /// The progress of a family's rotation.
     public struct Rotation: Sendable {
         /// The number of fetches with the family's tokens. Of two rotations the higher is current.

@@ -65,9 +65,7 @@ public struct RegistryChallenge: Sendable {
         self.service = service.isEmpty ? nil : service.span.text
         scopes = RegistryScopes(challenge["scope"] ?? [])
     }
-}
 
-extension RegistryChallenge {
     /// The token server that a rule file would have to name for this challenge.
     public enum Naming: Sendable, Equatable {
         /// None: it is on the registry's own host and port.

@@ -2,7 +2,7 @@ import Bytes
 
 /// A Kerberos principal for logins. The GSSAPI target knows its type.
 public protocol KerberosPrincipal: AnyObject, Sendable {
-    /// Gets a ticket for the service, unless there is one; once for all callers. It may take as long as the service's
+    /// Gets a ticket for the service, unless there is one; once for all callers. It may take as long as the terms'
     /// `patience`.
     func prepare(for service: KerberosService) async throws(TicketError)
 
@@ -22,26 +22,16 @@ public protocol KerberosPrincipal: AnyObject, Sendable {
     var ticketEnd: WallTime? { get }
 }
 
-/// The service that a ticket is for, and the use of the ticket.
+/// The service that a ticket is for, and the terms of the login.
 public struct KerberosService: Sendable {
     /// The name as a rule writes it: `SERVICE/HOST`, `SERVICE/HOST@REALM` or `SERVICE@HOST`.
     public let name: String
-    /// Whether the host is replaced by its name in the DNS.
-    public let canonicalises: Bool
-    /// Whether the server may act for the principal at other services.
-    public let delegates: Bool
-    /// The time that a request waits for a KDC; nil: no limit.
-    public let patience: Milliseconds?
-    /// See `LoginTerms`.
-    public let admission: (@Sendable (_ kdc: String, _ limit: Milliseconds?) async throws(TicketError) -> KDCAdmission)?
+    public let terms: LoginTerms
 
     /// - Parameter host: the requested host. Its `HTTP` service is used, unless the terms name another.
-    public init(host: String, under terms: LoginTerms) {
+    init(host: String, under terms: LoginTerms) {
         name = terms.servicePrincipal ?? "HTTP/\(host)"
-        canonicalises = terms.canonicalises
-        delegates = terms.delegates
-        patience = terms.patience
-        admission = terms.admission
+        self.terms = terms
     }
 }
 

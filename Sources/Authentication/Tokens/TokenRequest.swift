@@ -97,30 +97,17 @@ public struct TokenRequest: Sendable {
 
         /// The assertion in the compact form of RFC 7515 section 3.1; valid for a minute.
         func signed(by key: any AssertionSigner, id: String?, at time: WallTime) throws(TokenError) -> [UInt8] {
-            let quoted = TokenRequest.quoted
             guard let number = try? RandomBytes.make(16) else { throw .noRandomness }
-            let name = id.map { ",\"kid\":\(quoted($0))" } ?? ""
+            let name = id.map { ",\"kid\":\($0.jsonString)" } ?? ""
             let head = "{\"alg\":\"\(key.algorithm)\",\"typ\":\"JWT\"\(name)}"
             let seconds = time.seconds
-            let scope = scopes.isEmpty ? "" : ",\"scope\":\(quoted(scopes.joined(separator: " ")))"
+            let scope = scopes.isEmpty ? "" : ",\"scope\":\(scopes.joined(separator: " ").jsonString)"
             let claims =
-                "{\"iss\":\(quoted(issuer)),\"sub\":\(quoted(subject)),\"aud\":\(quoted(audience))"
+                "{\"iss\":\(issuer.jsonString),\"sub\":\(subject.jsonString),\"aud\":\(audience.jsonString)"
                 + ",\"jti\":\"\(Hex.encode(number))\",\"iat\":\(seconds),\"exp\":\(seconds + 60)\(scope)}"
             let text = [head, claims].map { Base64.encodeForURL(Array($0.utf8)) }.joined(separator: ".")
             guard let signature = key.signature(of: Array(text.utf8)) else { throw .unusableKey }
             return Array("\(text).\(Base64.encodeForURL(signature))".utf8)
         }
-    }
-
-    private static func quoted(_ text: String) -> String {
-        let escaped = text.unicodeScalars.map { scalar -> String in
-            switch scalar {
-            case "\"", "\\": "\\\(scalar)"
-            case let scalar where scalar.value < 0x20:
-                "\\u00\(scalar.value < 0x10 ? "0" : "")\(String(scalar.value, radix: 16))"
-            default: String(scalar)
-            }
-        }
-        return "\"\(escaped.joined())\""
     }
 }

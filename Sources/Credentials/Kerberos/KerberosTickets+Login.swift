@@ -23,9 +23,9 @@ extension KerberosTickets {
         private static let pool = BlockingPool(threads: 2)
 
         func begin() async throws(TicketError) -> [UInt8] {
-            let patience = KerberosTickets.Patience(service.patience)
+            let patience = KerberosTickets.Patience(service.terms.patience)
             let supply = try await tickets.supply(for: service, within: patience)
-            let (delegates, channel) = (service.delegates, channel?.applicationData)
+            let (delegates, channel) = (service.terms.delegates, channel?.applicationData)
             let work = { @Sendable () -> Beginning in
                 do throws(GSSAPIError) {
                     let context = try InitiatingContext(

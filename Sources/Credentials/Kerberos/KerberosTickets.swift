@@ -33,7 +33,7 @@ final class KerberosTickets: KerberosPrincipal {
     // MARK: - Logins
 
     func prepare(for service: KerberosService) async throws(TicketError) {
-        _ = try await supply(for: service, within: KerberosTickets.Patience(service.patience))
+        _ = try await supply(for: service, within: KerberosTickets.Patience(service.terms.patience))
     }
 
     func login(at service: KerberosService, over channel: ChannelBinding?) -> any KerberosLogin {
@@ -44,7 +44,7 @@ final class KerberosTickets: KerberosPrincipal {
     func supply(
         for service: KerberosService, within patience: KerberosTickets.Patience
     ) async throws(TicketError) -> Cache.Supply {
-        guard let name = ServiceName(service.name, canonicalises: service.canonicalises) else {
+        guard let name = ServiceName(service.name, canonicalises: service.terms.canonicalises) else {
             throw .unavailable("the server's name is not a Kerberos service")
         }
         let now = Self.now
@@ -70,7 +70,7 @@ final class KerberosTickets: KerberosPrincipal {
     ///
     /// - Returns: whether it was dropped.
     func renounce(_ service: KerberosService) -> Bool {
-        guard let name = ServiceName(service.name, canonicalises: service.canonicalises) else { return false }
+        guard let name = ServiceName(service.name, canonicalises: service.terms.canonicalises) else { return false }
         let now = Self.now
         guard let dropped = held.withLock({ $0.renounce(name, at: now) }) else { return false }
         dropped.cache.forget(dropped.ticket)
@@ -119,7 +119,7 @@ final class KerberosTickets: KerberosPrincipal {
     ) async throws(TicketError) -> TicketCache {
         let (cache, reason) = held.withLock { ($0.usableCache(at: now), $0.reasonToWait(at: now)) }
         if let cache { return cache }
-        if let reason, service.admission == nil || !reason.isRefusal { throw reason }
+        if let reason, service.terms.admission == nil || !reason.isRefusal { throw reason }
         let admission = try await admission(to: service, within: patience)
         // Another request may have asked the KDC meanwhile.
         if let cache = held.withLock({ $0.usableCache(at: Self.now) }) { return cache }
@@ -134,7 +134,7 @@ final class KerberosTickets: KerberosPrincipal {
         to service: KerberosService, within patience: KerberosTickets.Patience
     ) async throws(TicketError) -> KDCAdmission? {
         if case .cache = proof { return nil }
-        guard let admission = service.admission else { return nil }
+        guard let admission = service.terms.admission else { return nil }
         if firstTickets.isOverdue(true) { throw silence(patience) }
         let kdc = await kdcName()
         do throws(TicketError) {

@@ -38,10 +38,6 @@ extension Account {
         { account in account.records.removeAll { !$0.isKnown && !$0.wasKnown && $0.pause == nil && $0.leader == nil } },
     ]
 
-    private mutating func changeRecords(_ change: (inout Record) -> Void) {
-        for index in records.indices { change(&records[index]) }
-    }
-
     private var encoded: [UInt8] {
         var writer = Account.Writer()
         writer.frame { writer in

@@ -331,16 +331,14 @@ extension Account {
             var own: Evidence.Admission?
             for decision in decisions {
                 switch decision {
-                case .send(let answer, let sample?):
+                case .send(let answer, let sample):
                     state.withLock { $0.account.noteSending(now) }
                     let attempt = Evidence.Attempt(answer, evidence(at: answer.server))
-                    if let credential = state.withLock({ $0.credential }) {
+                    if sample == nil {
+                        tell(.send(attempt), to: answer.id, own: id, &own)
+                    } else if let sample, let credential = state.withLock({ $0.credential }) {
                         context.ask(Evidence.Probe(attempt: attempt, credential: credential, sample: sample))
                     }
-                case .send(let answer, nil):
-                    state.withLock { $0.account.noteSending(now) }
-                    let attempt = Evidence.Attempt(answer, evidence(at: answer.server))
-                    tell(.send(attempt), to: answer.id, own: id, &own)
                 case .wait: break
                 case .refuse(let request, let hold):
                     guard let waiter = state.withLock({ $0.waiters[request] }) else { continue }

@@ -23,11 +23,12 @@ extension Account {
     /// The account for lists, without what probes need.
     public var withoutSamples: Account {
         var account = self
-        for index in account.records.indices {
-            account.records[index].samples = []
-            account.records[index].fixedSample = nil
-        }
+        account.changeRecords { ($0.samples, $0.fixedSample) = ([], nil) }
         return account
+    }
+
+    mutating func changeRecords(_ change: (inout Record) -> Void) {
+        for index in records.indices { change(&records[index]) }
     }
 
     /// Clears all doubts about the version. The servers that accepted it stay known.

@@ -41,7 +41,7 @@ import Testing
     }
 
     func response(_ line: String) -> AuthenticationChallenge.FailureResponse {
-        AuthenticationChallenge.FailureResponse(status: 401, challenges: challenges(line))
+        AuthenticationChallenge.FailureResponse(challenges: challenges(line))
     }
 
     func offers(_ line: String) -> [Offer] { ChallengeOrder().offers(in: challenges(line), from: origin) }

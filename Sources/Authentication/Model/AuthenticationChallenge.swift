@@ -9,7 +9,6 @@ public struct AuthenticationChallenge: Sendable {
     public let previousFailureCount: Int
     /// The response with the challenge; nil for a challenge without a response.
     public let failureResponse: FailureResponse?
-    public let error: AuthenticationError?
     /// The versions that the server refused in this request, or that are known to be refused there.
     public let refused: [CredentialVersion]
     /// The reasons of the decisions for the refused versions, in order; empty for a version that was sent preemptively.
@@ -21,14 +20,13 @@ public struct AuthenticationChallenge: Sendable {
 
     public init(
         protectionSpace: ProtectionSpace, proposedCredential: Credential?, previousFailureCount: Int,
-        failureResponse: FailureResponse?, error: AuthenticationError? = nil, refused: [CredentialVersion] = []
+        failureResponse: FailureResponse?, refused: [CredentialVersion] = []
     ) {
         self.refused = refused
         self.protectionSpace = protectionSpace
         self.proposedCredential = proposedCredential
         self.previousFailureCount = previousFailureCount
         self.failureResponse = failureResponse
-        self.error = error
     }
 
     /// The number of answers that were refused, or counted as refused, after a decision with that reason.
@@ -46,16 +44,12 @@ public struct AuthenticationChallenge: Sendable {
 
     /// The main parts of the `401` or `407`.
     public struct FailureResponse: Sendable {
-        public let status: Int
         /// All readable challenges, also those that no supported scheme can answer.
         public let challenges: [HeaderChallenge]
         /// The text of the response for people; nil unless it refused an answer.
         public var excerpt: ResponseExcerpt?
 
-        public init(status: Int, challenges: [HeaderChallenge]) {
-            self.status = status
-            self.challenges = challenges
-        }
+        public init(challenges: [HeaderChallenge]) { self.challenges = challenges }
     }
 }
 

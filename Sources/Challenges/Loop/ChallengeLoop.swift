@@ -329,8 +329,7 @@ public final class ChallengeLoop {
         }
         if isChallenge, offers.isEmpty { noteUnreadPreemptive() }
         hasMet = true
-        var failure = AuthenticationChallenge.FailureResponse(
-            status: Int(response.status.rawValue), challenges: challenges)
+        var failure = AuthenticationChallenge.FailureResponse(challenges: challenges)
         let isIgnored = mayHaveIgnoredToken(challenges)
         if isIgnored {
             ignoredToken = performer.answer?.credential

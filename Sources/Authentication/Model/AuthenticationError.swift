@@ -57,8 +57,7 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
     /// ends.
     public var refusal: RepeatedChallenge? {
         guard case .noTicket(_, _, let error) = self else { return nil }
-        if case .refused = error { return .refused }
-        return .aborted
+        return error.isRefusal ? .refused : .aborted
     }
 
     /// Whether the same request may succeed later, though nothing is changed: no KDC could be asked.

@@ -69,11 +69,8 @@ public struct EchoMask {
         for view in Self.views(of: bytes) {
             for secret in secrets { secret.withBytes { Self.find($0, in: view, &hidden) } }
         }
-        for run in Self.runs(in: bytes, where: Self.isBase64) where isTold(by: Array(bytes[run])) { hidden.append(run) }
-        for run in Self.runs(in: bytes, where: { $0.hexValue != nil }) where isTold(byHex: Array(bytes[run])) {
-            hidden.append(run)
-        }
-        return hidden
+        hidden += Self.runs(in: bytes, where: Self.isBase64).filter { isTold(by: Array(bytes[$0])) }
+        return hidden + Self.runs(in: bytes, where: { $0.hexValue != nil }).filter { isTold(byHex: Array(bytes[$0])) }
     }
 
     private static func replace(_ ranges: [Range<Int>], in bytes: [UInt8]) -> [UInt8] {
@@ -215,8 +212,7 @@ public struct EchoMask {
 
     /// Whether a run is Base64 with a secret in it, at any alignment.
     private func isTold(by run: [UInt8]) -> Bool {
-        for start in 0..<min(4, run.count) where holds(Self.decoded(run[start...]), isWhole: start == 0) { return true }
-        return false
+        (0..<min(4, run.count)).contains { holds(Self.decoded(run[$0...]), isWhole: $0 == 0) }
     }
 
     private func isTold(byHex run: [UInt8]) -> Bool {

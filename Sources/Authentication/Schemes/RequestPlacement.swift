@@ -32,15 +32,11 @@ public final class RequestPlacement: Sendable {
         var (fields, parameters) = ([Item](), [Item]())
         var insertion: Secret?
         for placement in credential.placements {
+            let value = try Self.value(placement, of: credential)
             switch placement.place {
-            case .field(let name):
-                let value = try Self.value(placement.value, of: credential, limit: Self.fieldLimit, isEncoded: false)
-                fields.append(Item(name: Array(name.utf8), value: value))
-            case .parameter(let name):
-                let value = try Self.value(placement.value, of: credential, limit: Self.parameterLimit, isEncoded: true)
-                parameters.append(Item(name: Array(name.utf8), value: value))
-            case .placeholder:
-                insertion = try Self.value(placement.value, of: credential, limit: Self.fieldLimit, isEncoded: false)
+            case .field(let name): fields.append(Item(name: Array(name.utf8), value: value))
+            case .parameter(let name): parameters.append(Item(name: Array(name.utf8), value: value))
+            case .placeholder: insertion = value
             }
         }
         self.insertion = insertion
@@ -62,11 +58,12 @@ public final class RequestPlacement: Sendable {
     }
 
     private static func value(
-        _ parts: [CredentialPlacement.Part], of credential: Credential, limit: Int, isEncoded: Bool
+        _ placement: CredentialPlacement, of credential: Credential
     ) throws(AuthenticationError) -> Secret {
         let name = credential.version.name
+        let isEncoded = if case .parameter = placement.place { true } else { false }
         var texts: [Secret] = []
-        for part in parts {
+        for part in placement.value {
             switch part {
             case .text(let text): texts.append(Secret(text))
             case .user: texts.append(Secret(credential.user ?? ""))
@@ -77,7 +74,7 @@ public final class RequestPlacement: Sendable {
             }
         }
         let count = texts.reduce(0) { $0 + $1.count }
-        guard count <= limit else { throw .oversized(credential: name) }
+        guard count <= (isEncoded ? parameterLimit : fieldLimit) else { throw .oversized(credential: name) }
         var bytes: [UInt8] = []
         // Reserved at once, since a growing array leaves copies behind.
         bytes.reserveCapacity(isEncoded ? 3 * count : count)

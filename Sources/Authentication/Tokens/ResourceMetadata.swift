@@ -28,7 +28,7 @@ public struct ResourceMetadata: Sendable {
         if let url = announced.flatMap(HTTPEndpoint.init), url.isOn(origin) { return ([url], true) }
         let host = origin.host.contains(":") ? "[\(origin.host)]" : origin.host
         let root = "\(origin.protocol.rawValue)://\(host):\(origin.port)/.well-known/oauth-protected-resource"
-        let path = String(decoding: Self.path(of: target), as: UTF8.self)
+        let path = String(decoding: target.prefix { $0 != .question }, as: UTF8.self)
         let places = path == "/" || path.utf8.count > urlLength ? [root] : [root + path, root]
         return (places.compactMap { HTTPEndpoint($0) }, false)
     }
@@ -130,8 +130,6 @@ public struct ResourceMetadata: Sendable {
 
     /// The issuers that a rule file may name.
     public var usableIssuers: [String] { issuers.filter { TokenIssuer($0)?.url.isSafe ?? false } }
-
-    static func path(of target: [UInt8]) -> ArraySlice<UInt8> { target.prefix { $0 != UInt8(ascii: "?") } }
 }
 
 extension HTTPEndpoint {

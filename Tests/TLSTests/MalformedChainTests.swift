@@ -83,7 +83,7 @@ import Testing
 
     private func judged(_ staple: [UInt8]) -> StapledResponse {
         let issuer = scene.others[0].certificate
-        return StapledResponse(
+        return StapledResponse.read(
             staple, of: scene.leaf.certificate, issuedBy: issuer, at: WallTime(seconds: TestCertificate.now))
     }
 

@@ -64,7 +64,7 @@ struct PathChecks {
             }
             return
         }
-        switch StapledResponse(chain.staple, of: chain.leaf, issuedBy: issuer, at: time) {
+        switch StapledResponse.read(chain.staple, of: chain.leaf, issuedBy: issuer, at: time) {
         case .good: break
         case .revoked(let date, let reason): add(.revoked, Complaint.FindingWords.revoked(chain.leaf, date, reason))
         case .unusable(let why): add(.missingStaple, "the stapled response for \(chain.leaf) \(why)")

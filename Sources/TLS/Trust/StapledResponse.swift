@@ -12,65 +12,46 @@ enum StapledResponse {
     case absent
 
     /// Reads a response. `issuer` has signed `certificate`. Clocks may differ by five minutes.
-    init(_ response: [UInt8]?, of certificate: Certificate, issuedBy issuer: Certificate, at time: WallTime) {
+    static func read(
+        _ response: [UInt8]?, of certificate: Certificate, issuedBy issuer: Certificate, at time: WallTime
+    ) -> StapledResponse {
         defer { ERR_clear_error() }
-        guard let response, !response.isEmpty else {
-            self = .absent
-            return
-        }
-        guard response.count <= Self.limit, let parsed = Self.parsed(response) else {
-            self = .unusable("is not an OCSP response")
-            return
-        }
+        guard let response, !response.isEmpty else { return .absent }
+        guard response.count <= limit, let parsed = parsed(response) else { return .unusable("is not an OCSP response") }
         defer { OCSP_RESPONSE_free(parsed) }
-        guard OCSP_response_status(parsed) == OCSP_RESPONSE_STATUS_SUCCESSFUL else {
-            self = .absent
-            return
-        }
-        guard let basic = OCSP_response_get1_basic(parsed) else {
-            self = .unusable("is of an unknown kind")
-            return
-        }
+        guard OCSP_response_status(parsed) == OCSP_RESPONSE_STATUS_SUCCESSFUL else { return .absent }
+        guard let basic = OCSP_response_get1_basic(parsed) else { return .unusable("is of an unknown kind") }
         defer { OCSP_BASICRESP_free(basic) }
         guard OCSPResponder.signed(basic, for: issuer, at: time) else {
-            self = .unusable("is not signed by the issuer or its delegate")
-            return
+            return .unusable("is not signed by the issuer or its delegate")
         }
-        guard let single = Self.single(in: basic, about: certificate, issuedBy: issuer) else {
-            self = .unusable("is about another certificate")
-            return
+        guard let single = single(in: basic, about: certificate, issuedBy: issuer) else {
+            return .unusable("is about another certificate")
         }
-        self.init(single, at: time)
+        return read(single, at: time)
     }
 
-    private init(_ single: OpaquePointer, at time: WallTime) {
+    private static func read(_ single: OpaquePointer, at time: WallTime) -> StapledResponse {
         var reason: Int32 = -1
         var revoked: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         var produced: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         var next: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
         let status = OCSP_single_get0_status(single, &reason, &revoked, &produced, &next)
         guard status != V_OCSP_CERTSTATUS_REVOKED else {
-            self = .revoked(date: Certificate.Time.time(revoked), reason: RevocationLists.Reason.words(Int(reason)))
-            return
+            return .revoked(date: Certificate.Time.time(revoked), reason: RevocationLists.Reason.words(Int(reason)))
         }
         guard status == V_OCSP_CERTSTATUS_GOOD else {
-            self = .unusable("says that its responder does not know the certificate")
-            return
+            return .unusable("says that its responder does not know the certificate")
         }
-        guard let begin = Certificate.Time.time(produced), begin <= time + Self.skew else {
-            self = .unusable("is from the future")
-            return
+        guard let begin = Certificate.Time.time(produced), begin <= time + skew else {
+            return .unusable("is from the future")
         }
         // Without an end a replayed response could not be distinguished from a fresh one (RFC 5019 section 2.2.4).
-        guard let end = Certificate.Time.time(next) else {
-            self = .unusable("has no end of validity")
-            return
+        guard let end = Certificate.Time.time(next) else { return .unusable("has no end of validity") }
+        guard end.seconds >= (time - skew).seconds else {
+            return .unusable("expired on \(Certificate.Time.date(end))")
         }
-        guard end.seconds >= (time - Self.skew).seconds else {
-            self = .unusable("expired on \(Certificate.Time.date(end))")
-            return
-        }
-        self = .good
+        return .good
     }
 
     private static func parsed(_ response: [UInt8]) -> OpaquePointer? {

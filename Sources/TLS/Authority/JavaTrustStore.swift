@@ -30,11 +30,7 @@ public enum JavaTrustStore {
         guard let file = PKCS12_add_safes(safes, 0) else { return nil }
         defer { PKCS12_free(file) }
         guard PKCS12_set_mac(file, password, -1, nil, 0, PKCS12_DEFAULT_ITER, EVP_sha256()) == 1 else { return nil }
-        var encoding: UnsafeMutablePointer<UInt8>?
-        let count = i2d_PKCS12(file, &encoding)
-        guard let encoding, count > 0 else { return nil }
-        defer { CRYPTO_free(encoding, nil, 0) }
-        return Array(UnsafeBufferPointer(start: encoding, count: Int(count)))
+        return LibraryObject.encoding { i2d_PKCS12(file, $0) }
     }
 
     private static func addTrustedUsage(to bag: OpaquePointer) -> Bool {

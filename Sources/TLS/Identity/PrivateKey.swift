@@ -64,13 +64,9 @@ public final class PrivateKey: Sendable {
     /// The leftmost 160 bits of the SHA-256 of the public key's encoding (RFC 7093 section 2, method 4), as a key
     /// identifier.
     func identifier() throws(Identity.Failure) -> [UInt8] {
-        var encoding: UnsafeMutablePointer<UInt8>?
         ERR_clear_error()
-        let count = i2d_PUBKEY(handle, &encoding)
-        guard let encoding, count > 0 else { throw .unreadableKey }
-        defer { CRYPTO_free(encoding, nil, 0) }
-        let digest = MessageDigest.digest(.sha256, of: UnsafeBufferPointer(start: encoding, count: Int(count)).span)
-        return Array(digest.array.prefix(20))
+        guard let encoding = LibraryObject.encoding(by: { i2d_PUBKEY(handle, $0) }) else { throw .unreadableKey }
+        return Array(MessageDigest.digest(.sha256, of: encoding.span).array.prefix(20))
     }
 
     /// Whether the PEM text contains the label of a private key.

@@ -8,18 +8,11 @@ public final class Certificate: Sendable {
     private let object: LibraryObject
 
     /// Reads one certificate in DER with nothing after it, at most 64 KiB.
-    public init(der: Span<UInt8>) throws(Failure) {
+    public convenience init(der: Span<UInt8>) throws(Failure) {
         guard der.count <= Self.limit else { throw .tooLarge }
-        let certificate = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
-            var next = bytes.baseAddress
-            guard let certificate = d2i_X509(nil, &next, bytes.count) else { return nil }
-            if let start = bytes.baseAddress, let next, next - start == bytes.count { return certificate }
-            X509_free(certificate)
-            return nil
-        }
-        ERR_clear_error()
+        let certificate = LibraryObject.decoded(der, by: { d2i_X509(nil, $0, $1) }, free: { X509_free($0) })
         guard let certificate else { throw .malformed }
-        object = LibraryObject(takingOwnership: certificate, free: { X509_free($0) })
+        self.init(takingOwnership: certificate)
     }
 
     public convenience init(der: [UInt8]) throws(Failure) {
@@ -32,9 +25,9 @@ public final class Certificate: Sendable {
     }
 
     /// Retains an `X509` that belongs to another object.
-    init(borrowing certificate: OpaquePointer) {
+    convenience init(borrowing certificate: OpaquePointer) {
         X509_up_ref(certificate)
-        object = LibraryObject(takingOwnership: certificate, free: { X509_free($0) })
+        self.init(takingOwnership: certificate)
     }
 
     /// The `X509`, for this target only: valid as long as this object.
@@ -65,20 +58,11 @@ public final class Certificate: Sendable {
     }
 
     public var publicKeyPin: KeyPin {
-        var encoded: UnsafeMutablePointer<UInt8>?
-        let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(handle), &encoded)
-        defer { CRYPTO_free(encoded, nil, 0) }
-        guard let encoded, count > 0 else { return KeyPin(subjectPublicKeyInfo: [UInt8]().span) }
-        return KeyPin(subjectPublicKeyInfo: UnsafeBufferPointer(start: encoded, count: Int(count)).span)
+        let key = LibraryObject.encoding { i2d_X509_PUBKEY(X509_get_X509_PUBKEY(handle), $0) } ?? []
+        return KeyPin(subjectPublicKeyInfo: key.span)
     }
 
-    public var der: [UInt8] {
-        var encoded: UnsafeMutablePointer<UInt8>?
-        let count = i2d_X509(handle, &encoded)
-        defer { CRYPTO_free(encoded, nil, 0) }
-        guard let encoded, count > 0 else { return [] }
-        return [UInt8](UnsafeBufferPointer(start: encoded, count: Int(count)))
-    }
+    public var der: [UInt8] { LibraryObject.encoding { i2d_X509(handle, $0) } ?? [] }
 
     private static let limit = 64 << 10
 }
@@ -139,12 +123,9 @@ extension Certificate {
 
     /// Copies an `X509` of another library context into the default one. Nil if it has no encoding.
     convenience init?(copying other: OpaquePointer) {
-        var encoding: UnsafeMutablePointer<UInt8>?
         ERR_clear_error()
-        let count = i2d_X509(other, &encoding)
-        guard let encoding, count > 0 else { return nil }
-        defer { CRYPTO_free(encoding, nil, 0) }
-        try? self.init(der: UnsafeBufferPointer(start: encoding, count: Int(count)).span)
+        guard let encoding = LibraryObject.encoding(by: { i2d_X509(other, $0) }) else { return nil }
+        try? self.init(der: encoding)
     }
 
     /// The reason why bytes are not a certificate. The fault of the file or of the peer.

@@ -7,16 +7,9 @@ public struct DistinguishedName: Sendable {
 
     /// Reads one Name in DER with nothing after it, at most 64 KiB; nil for anything else.
     public init?(der: Span<UInt8>) {
-        guard der.count <= Self.limit else { return nil }
-        let name = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
-            var next = bytes.baseAddress
-            guard let name = d2i_X509_NAME(nil, &next, bytes.count) else { return nil }
-            if let start = bytes.baseAddress, let next, next - start == bytes.count { return name }
-            X509_NAME_free(name)
-            return nil
-        }
-        ERR_clear_error()
-        guard let name else { return nil }
+        guard der.count <= Self.limit,
+            let name = LibraryObject.decoded(der, by: { d2i_X509_NAME(nil, $0, $1) }, free: { X509_NAME_free($0) })
+        else { return nil }
         self.init(takingOwnership: name)
     }
 

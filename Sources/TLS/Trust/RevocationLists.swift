@@ -44,24 +44,14 @@ public final class RevocationLists: Sendable {
         guard !blocks.isEmpty else { throw .none }
         var lists: [OpaquePointer] = []
         for block in blocks {
-            guard let list = Self.list(block) else {
-                ERR_clear_error()
+            let list = LibraryObject.decoded(block.span, by: { d2i_X509_CRL(nil, $0, $1) }, free: { X509_CRL_free($0) })
+            guard let list else {
                 for list in lists { X509_CRL_free(list) }
                 throw blocks.count == 1 ? .malformed : .malformedBlock(lists.count + 1)
             }
             lists.append(list)
         }
         return lists
-    }
-
-    private static func list(_ der: [UInt8]) -> OpaquePointer? {
-        der.withUnsafeBufferPointer { bytes in
-            var next = bytes.baseAddress
-            guard let list = d2i_X509_CRL(nil, &next, bytes.count) else { return nil }
-            if let start = bytes.baseAddress, let next, next - start == bytes.count { return list }
-            X509_CRL_free(list)
-            return nil
-        }
     }
 
     /// The entry of a revocation list that OpenSSL reported.

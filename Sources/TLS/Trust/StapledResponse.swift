@@ -17,7 +17,10 @@ enum StapledResponse {
     ) -> StapledResponse {
         defer { ERR_clear_error() }
         guard let response, !response.isEmpty else { return .absent }
-        guard response.count <= limit, let parsed = parsed(response) else { return .unusable("is not an OCSP response") }
+        guard response.count <= limit,
+            let parsed = LibraryObject.decoded(
+                response.span, by: { d2i_OCSP_RESPONSE(nil, $0, $1) }, free: { OCSP_RESPONSE_free($0) })
+        else { return .unusable("is not an OCSP response") }
         defer { OCSP_RESPONSE_free(parsed) }
         guard OCSP_response_status(parsed) == OCSP_RESPONSE_STATUS_SUCCESSFUL else { return .absent }
         guard let basic = OCSP_response_get1_basic(parsed) else { return .unusable("is of an unknown kind") }
@@ -52,16 +55,6 @@ enum StapledResponse {
             return .unusable("expired on \(Certificate.Time.date(end))")
         }
         return .good
-    }
-
-    private static func parsed(_ response: [UInt8]) -> OpaquePointer? {
-        response.withUnsafeBufferPointer { bytes in
-            var next = bytes.baseAddress
-            guard let parsed = d2i_OCSP_RESPONSE(nil, &next, bytes.count) else { return nil }
-            if let start = bytes.baseAddress, let next, next - start == bytes.count { return parsed }
-            OCSP_RESPONSE_free(parsed)
-            return nil
-        }
     }
 
     /// The entry for this certificate, identified by any digest.

@@ -60,12 +60,7 @@ final class KerberosContext {
 extension GSSAPIError {
     /// A library's message as the end of a sentence. It may contain text of a KDC that is not authenticated.
     static func sentence(_ message: String) -> String {
-        let shown = message.unicodeScalars.prefix(300).map { scalar -> Unicode.Scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator: " "
-            default: scalar
-            }
-        }
+        let shown = message.unicodeScalars.prefix(300).map { $0.isInvisible ? " " : $0 }
         var text = String(String.UnicodeScalarView(shown))[...]
         while let last = text.last, last == "." || last == " " { text.removeLast() }
         guard let first = text.first, text.dropFirst().first.map({ !$0.isUppercase }) ?? true else {
@@ -167,6 +162,23 @@ extension KerberosContext {
         }
         return longest
     }
+
+    /// The error for a request to a KDC, of any kind, that failed with this code.
+    func failure(_ code: krb5_error_code, principal: String) -> GSSAPIError {
+        let realm = principal.lastIndex(of: "@").map { String(principal[principal.index(after: $0)...]) } ?? principal
+        return switch Int(code) {
+        case Int(KRB5_KDC_UNREACH): GSSAPIError(.unavailable, "no KDC of \(realm) can be reached")
+        case Int(KRB5_REALM_UNKNOWN), Int(KRB5_REALM_CANT_RESOLVE):
+            GSSAPIError(.unavailable, "the Kerberos configuration has no KDC of \(realm)")
+        case Int(KRB5KRB_AP_ERR_SKEW), Int(KRB5_KDCREP_SKEW):
+            GSSAPIError(
+                .clockSkew,
+                "the clocks of this machine and of the KDC of \(realm) differ by more than Kerberos allows (5 minutes)")
+        case Int(KRB5KRB_AP_ERR_TKT_NYV):
+            GSSAPIError(.clockSkew, "a ticket is not valid yet: the clocks of this machine and of the KDC differ")
+        default: GSSAPIError(.unavailable, "Kerberos gave no ticket: \(words(for: code))")
+        }
+    }
 }
 
 extension krb5_ticket_times {
@@ -174,34 +186,5 @@ extension krb5_ticket_times {
     var validity: Range<WallTime> {
         let start = WallTime(seconds: Int(UInt32(bitPattern: starttime == 0 ? authtime : starttime)))
         return start..<max(start, WallTime(seconds: Int(UInt32(bitPattern: endtime))))
-    }
-}
-
-extension KerberosContext {
-    /// The reason why a request to a KDC failed, for any kind of request.
-    struct Failure {
-        private let code: krb5_error_code
-        private let realm: String
-
-        init(_ code: krb5_error_code, principal: String) {
-            self.code = code
-            realm = principal.lastIndex(of: "@").map { String(principal[principal.index(after: $0)...]) } ?? principal
-        }
-
-        func error(in context: KerberosContext) -> GSSAPIError {
-            switch Int(code) {
-            case Int(KRB5_KDC_UNREACH): GSSAPIError(.unavailable, "no KDC of \(realm) can be reached")
-            case Int(KRB5_REALM_UNKNOWN), Int(KRB5_REALM_CANT_RESOLVE):
-                GSSAPIError(.unavailable, "the Kerberos configuration has no KDC of \(realm)")
-            case Int(KRB5KRB_AP_ERR_SKEW), Int(KRB5_KDCREP_SKEW):
-                GSSAPIError(
-                    .clockSkew,
-                    "the clocks of this machine and of the KDC of \(realm) differ by more than Kerberos allows (5 minutes)"
-                )
-            case Int(KRB5KRB_AP_ERR_TKT_NYV):
-                GSSAPIError(.clockSkew, "a ticket is not valid yet: the clocks of this machine and of the KDC differ")
-            default: GSSAPIError(.unavailable, "Kerberos gave no ticket: \(context.words(for: code))")
-            }
-        }
     }
 }

@@ -41,8 +41,8 @@ public final class TicketCache: Sendable {
         let code = library.krb5_get_init_creds_keytab(
             context.handle, &credentials, client, keytab, 0, nil, nil)
         guard code == 0 else {
-            throw TicketCache.InitialFailure(code, principal: context.name(of: client), proof: .keytab(path)).error(
-                in: context)
+            let name = context.name(of: client)
+            throw context.initialFailure(code, principal: name, proof: "the key of \(name) in \(path)")
         }
         defer { library.krb5_free_cred_contents(context.handle, &credentials) }
         return try TicketCache(client, holding: &credentials, in: context)
@@ -68,8 +68,8 @@ public final class TicketCache: Sendable {
         let code = library.krb5_get_init_creds_password(
             context.handle, &credentials, client, text, nil, nil, 0, nil, nil)
         guard code == 0 else {
-            throw TicketCache.InitialFailure(code, principal: context.name(of: client), proof: .password).error(
-                in: context)
+            let name = context.name(of: client)
+            throw context.initialFailure(code, principal: name, proof: "the password of \(name)")
         }
         defer { library.krb5_free_cred_contents(context.handle, &credentials) }
         return try TicketCache(client, holding: &credentials, in: context)
@@ -147,7 +147,7 @@ public final class TicketCache: Sendable {
         var granted: UnsafeMutablePointer<krb5_creds>?
         let code = library.krb5_get_credentials(context.handle, 0, cache, &request, &granted)
         guard code == 0, let granted else {
-            throw TicketCache.ServiceFailure(code, service: wanted, principal: principal).error(in: context)
+            throw context.serviceFailure(code, service: wanted, principal: principal)
         }
         defer { library.krb5_free_creds(context.handle, granted) }
         return Ticket(
@@ -169,69 +169,36 @@ public final class TicketCache: Sendable {
     }
 }
 
-extension TicketCache {
-    /// The reason why the KDC gave a principal no ticket.
-    fileprivate struct InitialFailure {
-        enum Proof {
-            case keytab(String)
-            case password
-        }
-
-        private let code: krb5_error_code
-        private let principal: String
-        private let proof: Proof
-
-        init(_ code: krb5_error_code, principal: String, proof: Proof) {
-            self.code = code
-            self.principal = principal
-            self.proof = proof
-        }
-
-        func error(in context: KerberosContext) -> GSSAPIError {
-            let shown =
-                switch proof {
-                case .password: "the password of \(principal)"
-                case .keytab(let path): "the key of \(principal) in \(path)"
-                }
-            switch Int(code) {
-            // The last code results from a wrong key if the KDC requires no preauthentication.
-            case Int(KRB5KDC_ERR_PREAUTH_FAILED), Int(KRB5KRB_AP_ERR_BAD_INTEGRITY):
-                return GSSAPIError(.refused, "the KDC refused \(shown)")
-            case Int(KRB5KDC_ERR_KEY_EXP): return GSSAPIError(.refused, "the KDC says that \(shown) has expired")
-            case Int(KRB5KDC_ERR_CLIENT_REVOKED):
-                return GSSAPIError(.refused, "the KDC has locked or disabled \(principal)")
-            case Int(KRB5KDC_ERR_NAME_EXP):
-                return GSSAPIError(.refused, "the KDC says that the account \(principal) has expired")
-            case Int(KRB5KDC_ERR_C_PRINCIPAL_UNKNOWN):
-                return GSSAPIError(.refused, "the KDC knows no principal \(principal)")
-            case Int(KRB5_KT_NOTFOUND), Int(KRB5_KT_KVNONOTFOUND):
-                return GSSAPIError(.unavailable, "the KDC accepts no key of the kind of \(shown)")
-            default: return KerberosContext.Failure(code, principal: principal).error(in: context)
-            }
+extension KerberosContext {
+    /// The error for a principal that the KDC gave no ticket.
+    ///
+    /// - Parameter proof: the password or the key, with its principal.
+    fileprivate func initialFailure(_ code: krb5_error_code, principal: String, proof: String) -> GSSAPIError {
+        switch Int(code) {
+        // The last code results from a wrong key if the KDC requires no preauthentication.
+        case Int(KRB5KDC_ERR_PREAUTH_FAILED), Int(KRB5KRB_AP_ERR_BAD_INTEGRITY):
+            GSSAPIError(.refused, "the KDC refused \(proof)")
+        case Int(KRB5KDC_ERR_KEY_EXP): GSSAPIError(.refused, "the KDC says that \(proof) has expired")
+        case Int(KRB5KDC_ERR_CLIENT_REVOKED): GSSAPIError(.refused, "the KDC has locked or disabled \(principal)")
+        case Int(KRB5KDC_ERR_NAME_EXP):
+            GSSAPIError(.refused, "the KDC says that the account \(principal) has expired")
+        case Int(KRB5KDC_ERR_C_PRINCIPAL_UNKNOWN): GSSAPIError(.refused, "the KDC knows no principal \(principal)")
+        case Int(KRB5_KT_NOTFOUND), Int(KRB5_KT_KVNONOTFOUND):
+            GSSAPIError(.unavailable, "the KDC accepts no key of the kind of \(proof)")
+        default: failure(code, principal: principal)
         }
     }
 
-    /// The reason why the KDC gave no service ticket to a principal that has a ticket-granting ticket.
-    fileprivate struct ServiceFailure {
-        private let code: krb5_error_code
-        private let service: String
-        private let principal: String
-
-        /// - Parameter service: the name of the service's principal; its realm may be empty.
-        init(_ code: krb5_error_code, service: String, principal: String) {
-            self.code = code
-            self.service = service.hasSuffix("@") ? String(service.dropLast()) : service
-            self.principal = principal
-        }
-
-        func error(in context: KerberosContext) -> GSSAPIError {
-            switch Int(code) {
-            case Int(KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN):
-                GSSAPIError(.unavailable, "the KDC knows no service \(service)")
-            case Int(KRB5KRB_AP_ERR_TKT_EXPIRED), Int(KRB5KDC_ERR_NEVER_VALID):
-                GSSAPIError(.unavailable, "the ticket of \(principal) has expired")
-            default: KerberosContext.Failure(code, principal: principal).error(in: context)
-            }
+    /// The error for a principal that has a ticket-granting ticket, and that the KDC gave no service ticket.
+    ///
+    /// - Parameter service: the name of the service's principal; its realm may be empty.
+    fileprivate func serviceFailure(_ code: krb5_error_code, service: String, principal: String) -> GSSAPIError {
+        let service = service.hasSuffix("@") ? String(service.dropLast()) : service
+        return switch Int(code) {
+        case Int(KRB5KDC_ERR_S_PRINCIPAL_UNKNOWN): GSSAPIError(.unavailable, "the KDC knows no service \(service)")
+        case Int(KRB5KRB_AP_ERR_TKT_EXPIRED), Int(KRB5KDC_ERR_NEVER_VALID):
+            GSSAPIError(.unavailable, "the ticket of \(principal) has expired")
+        default: failure(code, principal: principal)
         }
     }
 }

@@ -117,8 +117,7 @@ extension AcceptingContext {
             let tokens = try SecurityTokens()
             do throws(GSSAPIError) {
                 let keys = try AcceptingContext.MemoryKeytab(copying: path, of: service)
-                let credential = try tokens.credential(
-                    [("keytab", keys.name)], usage: gss_cred_usage_t(GSS_C_ACCEPT), as: nil)
+                let credential = try tokens.credential("keytab", keys.name, usage: gss_cred_usage_t(GSS_C_ACCEPT))
                 bits = UInt(bitPattern: credential)
             } catch { throw GSSAPIError(.unavailable, "the keytab \(path) cannot be used: \(error)") }
             self.tokens = tokens

@@ -40,8 +40,7 @@ public final class InitiatingContext: Sendable {
         if delegates { flags |= OM_uint32(GSS_C_DELEG_FLAG) }
         if channel != nil { flags |= OM_uint32(GSS_C_CHANNEL_BOUND_FLAG) }
         self.flags = flags
-        let credential = try tokens.credential(
-            [("ccache", cache.name)], usage: gss_cred_usage_t(GSS_C_INITIATE), as: nil)
+        let credential = try tokens.credential("ccache", cache.name, usage: gss_cred_usage_t(GSS_C_INITIATE))
         let target: gss_name_t
         do throws(GSSAPIError) { target = try tokens.name(ticket.name) } catch {
             tokens.release(credential: credential)

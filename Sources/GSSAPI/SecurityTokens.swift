@@ -70,14 +70,12 @@ struct SecurityTokens {
         _ = library.gss_delete_sec_context(&minor, &context, nil)
     }
 
-    /// The credential of a store's entries, for SPNEGO with Kerberos only.
-    func credential(
-        _ store: [(key: String, value: String)], usage: gss_cred_usage_t, as name: gss_name_t?
-    ) throws(GSSAPIError) -> gss_cred_id_t {
+    /// The credential of a store with one entry, for SPNEGO with Kerberos only.
+    func credential(_ key: String, _ value: String, usage: gss_cred_usage_t) throws(GSSAPIError) -> gss_cred_id_t {
         // With several mechanisms the library accepts a store that only one of the installed ones can use. So Kerberos
         // is checked alone first.
-        release(credential: try credential(store, of: gssapi_krb5_only(), usage: usage, as: name))
-        let credential = try credential(store, of: gssapi_both(), usage: usage, as: name)
+        release(credential: try credential(key, value, of: gssapi_krb5_only(), usage: usage))
+        let credential = try credential(key, value, of: gssapi_both(), usage: usage)
         var minor: OM_uint32 = 0
         let filtered = library.gss_set_neg_mechs(&minor, credential, gssapi_krb5_only())
         guard !gssapi_failed(filtered) else {
@@ -88,37 +86,22 @@ struct SecurityTokens {
     }
 
     private func credential(
-        _ store: [(key: String, value: String)], of mechanisms: gss_OID_set, usage: gss_cred_usage_t,
-        as name: gss_name_t?
+        _ key: String, _ value: String, of mechanisms: gss_OID_set, usage: gss_cred_usage_t
     ) throws(GSSAPIError) -> gss_cred_id_t {
         var minor: OM_uint32 = 0
         var credential: gss_cred_id_t?
-        let major = Self.withStore(store) { set in
-            library.gss_acquire_cred_from(
-                &minor, name, OM_uint32(GSS_C_INDEFINITE), mechanisms, usage, set, &credential, nil, nil)
+        let major: OM_uint32 = key.withCString { key in
+            value.withCString { value in
+                var entry = gss_key_value_element_desc(key: key, value: value)
+                return withUnsafeMutablePointer(to: &entry) { entry in
+                    var store = gss_key_value_set_desc(count: 1, elements: entry)
+                    return library.gss_acquire_cred_from(
+                        &minor, nil, OM_uint32(GSS_C_INDEFINITE), mechanisms, usage, &store, &credential, nil, nil)
+                }
+            }
         }
         guard !gssapi_failed(major), let credential else { throw GSSAPIError(.unavailable, words(major, minor)) }
         return credential
-    }
-
-    private static func withStore<Result>(
-        _ entries: [(key: String, value: String)], _ body: (UnsafeMutablePointer<gss_key_value_set_desc>) -> Result
-    ) -> Result {
-        var texts = entries.flatMap { [Array($0.key.utf8CString), Array($0.value.utf8CString)] }
-        var elements: [gss_key_value_element_desc] = []
-        let storage = texts.indices.map { index in
-            let copy = UnsafeMutablePointer<CChar>.allocate(capacity: texts[index].count)
-            copy.initialize(from: &texts[index], count: texts[index].count)
-            return copy
-        }
-        defer { for copy in storage { copy.deallocate() } }
-        for index in stride(from: 0, to: storage.count, by: 2) {
-            elements.append(gss_key_value_element_desc(key: storage[index], value: storage[index + 1]))
-        }
-        return elements.withUnsafeMutableBufferPointer { pointer in
-            var set = gss_key_value_set_desc(count: OM_uint32(pointer.count), elements: pointer.baseAddress)
-            return body(&set)
-        }
     }
 
     /// The library's text for a failure: the mechanism's, which is more precise, else its own.

@@ -35,25 +35,9 @@ public struct TrustFindings: OptionSet, Hashable, Sendable, CustomStringConverti
         self.rawValue = rawValue
     }
 
+    /// One problem. Its bit is the place of its case.
     public init(_ finding: TrustFinding) {
-        self =
-            switch finding {
-            case .unknownIssuer: .unknownIssuer
-            case .selfSigned: .selfSigned
-            case .incompleteChain: .incompleteChain
-            case .expired: .expired
-            case .notYetValid: .notYetValid
-            case .wrongName: .wrongName
-            case .revoked: .revoked
-            case .missingStaple: .missingStaple
-            case .weakKey: .weakKey
-            case .weakSignature: .weakSignature
-            case .wrongUsage: .wrongUsage
-            case .nameConstraints: .nameConstraints
-            case .pathLength: .pathLength
-            case .unknownExtension: .unknownExtension
-            case .invalid: .invalid
-            }
+        self.init(rawValue: 1 << UInt32(TrustFinding.allCases.firstIndex(of: finding) ?? 0))
     }
 
     public init(_ findings: some Sequence<TrustFinding>) {
@@ -68,21 +52,21 @@ public struct TrustFindings: OptionSet, Hashable, Sendable, CustomStringConverti
     /// The words of the rule file.
     public var description: String { findings.map(\.rawValue).joined(separator: " ") }
 
-    public static let unknownIssuer = Self(rawValue: 1 << 0)
-    public static let selfSigned = Self(rawValue: 1 << 1)
-    public static let incompleteChain = Self(rawValue: 1 << 2)
-    public static let expired = Self(rawValue: 1 << 3)
-    public static let notYetValid = Self(rawValue: 1 << 4)
-    public static let wrongName = Self(rawValue: 1 << 5)
-    public static let revoked = Self(rawValue: 1 << 6)
-    public static let missingStaple = Self(rawValue: 1 << 7)
-    public static let weakKey = Self(rawValue: 1 << 8)
-    public static let weakSignature = Self(rawValue: 1 << 9)
-    public static let wrongUsage = Self(rawValue: 1 << 10)
-    public static let nameConstraints = Self(rawValue: 1 << 11)
-    public static let pathLength = Self(rawValue: 1 << 12)
-    public static let unknownExtension = Self(rawValue: 1 << 13)
-    public static let invalid = Self(rawValue: 1 << 14)
+    public static let unknownIssuer = Self(TrustFinding.unknownIssuer)
+    public static let selfSigned = Self(TrustFinding.selfSigned)
+    public static let incompleteChain = Self(TrustFinding.incompleteChain)
+    public static let expired = Self(TrustFinding.expired)
+    public static let notYetValid = Self(TrustFinding.notYetValid)
+    public static let wrongName = Self(TrustFinding.wrongName)
+    public static let revoked = Self(TrustFinding.revoked)
+    public static let missingStaple = Self(TrustFinding.missingStaple)
+    public static let weakKey = Self(TrustFinding.weakKey)
+    public static let weakSignature = Self(TrustFinding.weakSignature)
+    public static let wrongUsage = Self(TrustFinding.wrongUsage)
+    public static let nameConstraints = Self(TrustFinding.nameConstraints)
+    public static let pathLength = Self(TrustFinding.pathLength)
+    public static let unknownExtension = Self(TrustFinding.unknownExtension)
+    public static let invalid = Self(TrustFinding.invalid)
     /// The problems `weakKey` and `weakSignature`.
     public static let weak: Self = [.weakKey, .weakSignature]
     public static let all = Self(TrustFinding.allCases)

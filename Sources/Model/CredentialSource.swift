@@ -14,22 +14,35 @@ public enum CredentialSource: Sendable, Hashable {
 
     /// The files that contain the value. Writing one of them sets the credential again. A Kerberos cache is not
     /// included, since its tickets change regularly.
-    public var files: [String] {
+    public var files: [String] { keyFiles + values.compactMap { $0?.path } }
+
+    /// The files of keys and certificates.
+    private var keyFiles: [String] {
         switch self {
-        case .password(let user, let password): [user, password].compactMap(\.path)
-        case .identity(let identity): identity.files
-        case .kerberos(let kerberos): kerberos.proof.files
-        case .token(let value): [value].compactMap(\.path)
-        case .oauth(let source): source.proof.files + source.grant.files
-        case .registry(let source): [source.login?.user, source.login?.password].compactMap { $0?.path }
-        case .signature(let source): source.files
-        case .helper: []
-        case .placed(let source, _): source.files
+        case .identity(let source): source.keyFiles
+        case .kerberos(let kerberos): if case .keytab(let path) = kerberos.proof { [path] } else { [] }
+        case .oauth(let source): source.keyFiles
+        case .signature(let source): source.keyFiles
+        case .placed(let source, _): source.keyFiles
+        case .password, .token, .registry, .helper: []
         }
     }
-}
 
-extension CredentialSource {
+    /// The values that make the credential, without the parameters that are sent with them.
+    private var values: [ValueSource?] {
+        switch self {
+        case .password(let user, let password): [user, password]
+        case .identity(let source): [source.passphrase]
+        case .kerberos(let kerberos): if case .password(let value) = kerberos.proof { [value] } else { [] }
+        case .token(let value): [value]
+        case .oauth(let source): source.values
+        case .registry(let source): [source.login?.user, source.login?.password]
+        case .signature(let source): source.values
+        case .helper: []
+        case .placed(let source, _): source.values
+        }
+    }
+
     /// The helper that gives the credential; nil if no program does.
     public var helper: HelperSource? {
         switch self {
@@ -43,19 +56,9 @@ extension CredentialSource {
 
     /// The programs that give the credential, or a value of it.
     public var commands: [CommandSource] {
-        let values: [ValueSource?] =
-            switch self {
-            case .password(let user, let password): [user, password]
-            case .token(let token): [token]
-            case .oauth(let source): source.values
-            case .registry(let source): [source.login?.user, source.login?.password]
-            case .kerberos(let kerberos): [kerberos.proof.password]
-            case .identity(let source): [source.passphrase]
-            case .signature(let source): source.values
-            case .helper, .placed: []
-            }
         if case .placed(let source, _) = self { return source.commands }
-        return values.compactMap { $0?.command } + [helper?.command].compactMap(\.self)
+        let sent: [ValueSource?] = if case .oauth(let source) = self { source.parameters.map(\.value) } else { [] }
+        return (sent + values).compactMap { $0?.command } + [helper?.command].compactMap(\.self)
     }
 
     /// The source of a certificate with its private key. Files are read again when they change.
@@ -74,12 +77,11 @@ extension CredentialSource {
             }
         }
 
-        fileprivate var files: [String] {
+        fileprivate var keyFiles: [String] {
             switch self {
-            case .pem(let certificate, let key, let passphrase):
-                [certificate, key] + [passphrase?.path].compactMap(\.self)
-            case .pkcs12(let path, let passphrase): [path] + [passphrase?.path].compactMap(\.self)
-            case .pkcs11(_, let passphrase): [passphrase?.path].compactMap(\.self)
+            case .pem(let certificate, let key, _): [certificate, key]
+            case .pkcs12(let path, _): [path]
+            case .pkcs11: []
             }
         }
     }
@@ -92,18 +94,6 @@ extension CredentialSource {
             /// A credential cache that another program keeps current.
             case cache(TicketCacheName)
             case password(ValueSource)
-
-            fileprivate var password: ValueSource? {
-                if case .password(let value) = self { value } else { nil }
-            }
-
-            fileprivate var files: [String] {
-                switch self {
-                case .keytab(let path): [path]
-                case .cache: []
-                case .password(let value): [value].compactMap(\.path)
-                }
-            }
         }
 
         /// The name `NAME@REALM`, `NAME/INSTANCE@REALM`, or without a realm for the default one.
@@ -131,17 +121,6 @@ extension CredentialSource {
             case certificate(path: String, key: String, passphrase: ValueSource?)
             /// An assertion that another program writes, such as a projected token (RFC 7523 section 2.2).
             case assertion(TokenSource)
-
-            fileprivate var files: [String] {
-                switch self {
-                case .none: []
-                case .secret(let value, _): [value].compactMap(\.path)
-                case .key(let path, let passphrase, _, _): [path] + [passphrase?.path].compactMap(\.self)
-                case .certificate(let path, let key, let passphrase):
-                    CredentialSource.Identity.pem(certificate: path, key: key, passphrase: passphrase).files
-                case .assertion(let source): source.files
-                }
-            }
         }
 
         public enum Grant: Sendable, Hashable {
@@ -161,16 +140,6 @@ extension CredentialSource {
             ///
             /// - Parameter requested: the type of the requested token; nil: the server chooses.
             case exchange(subject: TokenSource, actor: TokenSource?, requested: TokenType?)
-
-            fileprivate var files: [String] {
-                switch self {
-                case .clientCredentials: []
-                case .refreshToken(let value): [value].compactMap(\.path)
-                case .assertion(let source): source.files
-                case .signed(let key, let passphrase, _, _, _): [key] + [passphrase?.path].compactMap(\.self)
-                case .exchange(let subject, let actor, _): subject.files + (actor?.files ?? [])
-                }
-            }
         }
 
         /// A form field that is added to each request.
@@ -196,7 +165,7 @@ extension CredentialSource {
         public let server: AuthorizationServer
         /// The client's name at the server; nil for a server without clients.
         public let clientID: String?
-        public let proof: Proof
+        public private(set) var proof: Proof
         public let grant: Grant
         /// The scopes to ask for; with `resource auto`, the most that is asked for.
         public let scopes: [String]
@@ -236,10 +205,6 @@ public struct TokenSource: Sendable, Hashable {
         self.type = type
     }
 
-    fileprivate var files: [String] {
-        if case .value(.file(let path)) = origin { [path] } else { [] }
-    }
-
     /// The place of the token; nil for the token of another credential.
     public var value: ValueSource? {
         if case .value(let value) = origin { value } else { nil }
@@ -261,9 +226,21 @@ public enum TokenType: String, Sendable, Hashable, CaseIterable {
 }
 
 extension CredentialSource.OAuth {
-    /// The secrets that are read when the credential is.
+    /// The files of the client's keys.
+    fileprivate var keyFiles: [String] {
+        var files: [String] = []
+        switch proof {
+        case .key(let path, _, _, _): files = [path]
+        case .certificate(let path, let key, _): files = [path, key]
+        case .none, .secret, .assertion: break
+        }
+        if case .signed(let key, _, _, _, _) = grant { files.append(key) }
+        return files
+    }
+
+    /// The secrets of the proof and the grant.
     fileprivate var values: [ValueSource?] {
-        var values: [ValueSource?] = parameters.map(\.value)
+        var values: [ValueSource?] = []
         switch proof {
         case .secret(let value, _): values.append(value)
         case .key(_, let passphrase, _, _), .certificate(_, _, let passphrase): values.append(passphrase)
@@ -282,10 +259,8 @@ extension CredentialSource.OAuth {
 
     /// A copy with another proof.
     public func proved(by proof: Proof) -> CredentialSource.OAuth {
-        var source = CredentialSource.OAuth(
-            server: server, clientID: clientID, proof: proof, grant: grant, scopes: scopes, audience: audience)
-        source.resource = resource
-        source.parameters = parameters
+        var source = self
+        source.proof = proof
         return source
     }
 }

@@ -38,12 +38,12 @@ public enum SignatureSource: Sendable, Hashable {
         }
     }
 
-    /// The files that contain the key.
-    var files: [String] {
+    /// The files of keys.
+    var keyFiles: [String] {
         switch self {
-        case .aws: values.compactMap { $0?.path }
-        case .oauth1(let source): source.files
-        case .message(let source): [source.key] + values.compactMap { $0?.path }
+        case .aws: []
+        case .oauth1(let source): if case .key(let path, _) = source.proof { [path] } else { [] }
+        case .message(let source): [source.key]
         }
     }
 
@@ -128,11 +128,6 @@ public enum SignatureSource: Sendable, Hashable {
             self.token = token
             self.realm = realm
             self.signsPayload = signsPayload
-        }
-
-        fileprivate var files: [String] {
-            let paths: [String] = if case .key(let path, _) = proof { [path] } else { [] }
-            return paths + values.compactMap { $0?.path }
         }
 
         fileprivate var values: [ValueSource?] {

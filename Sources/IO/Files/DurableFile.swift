@@ -50,7 +50,8 @@ public enum DurableFile {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_mode & S_IWOTH != 0
     }
 
-    private static func writeAll(_ bytes: Span<UInt8>, to descriptor: Int32) -> Bool {
+    /// Writes all of the bytes; false after an error.
+    static func writeAll(_ bytes: Span<UInt8>, to descriptor: Int32) -> Bool {
         bytes.withUnsafeBytes { all in
             var rest = all[...]
             while !rest.isEmpty {

@@ -16,18 +16,7 @@ public final class TemporaryFile: Sendable {
 
     /// Appends the bytes; false if not all were written, as on a full disk.
     public func append(_ bytes: [UInt8]) async -> Bool {
-        await BlockingPool.shared.run { [descriptor] in
-            bytes.withUnsafeBytes { all in
-                var rest = all[...]
-                while !rest.isEmpty {
-                    let written = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                    if written < 0, errno == EINTR { continue }
-                    guard written > 0 else { return false }
-                    rest = rest.dropFirst(written)
-                }
-                return true
-            }
-        }
+        await BlockingPool.shared.run { [descriptor] in DurableFile.writeAll(bytes.span, to: descriptor) }
     }
 
     /// Reads up to `count` bytes at `offset`; nil at the end and after an error.

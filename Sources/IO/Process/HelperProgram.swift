@@ -125,7 +125,9 @@ extension HelperProgram {
             let source = linux_memory_file()
             guard source >= 0 else { throw .system(errno: -source) }
             defer { Glibc.close(source) }
-            guard Self.write(input, to: source) else { throw .system(errno: errno) }
+            guard DurableFile.writeAll(input.span, to: source), lseek(source, 0, SEEK_SET) == 0 else {
+                throw .system(errno: errno)
+            }
             var sinks: [Int32] = []
             defer { for sink in sinks { Glibc.close(sink) } }
             for _ in 0..<2 {
@@ -142,17 +144,6 @@ extension HelperProgram {
             process = try program.start([source, sinks[0], sinks[1]])
             end = linux_open_process(process)
             isStarted = true
-        }
-
-        private static func write(_ input: [UInt8], to descriptor: Int32) -> Bool {
-            var rest = input[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                rest = rest.dropFirst(count)
-            }
-            return lseek(descriptor, 0, SEEK_SET) == 0
         }
 
         mutating func finish() throws(Failure) -> [UInt8] {

@@ -30,7 +30,7 @@ public final class Listener: DescriptorChannel {
         accept: @escaping (AcceptedConnection) -> Void
     ) throws(IOError) {
         let descriptor = try Self.listening(on: wanted, isTransparent: isTransparent)
-        try self.init(descriptor, at: Self.boundAddress(of: descriptor) ?? wanted, on: loop, accept: accept)
+        try self.init(descriptor, at: SocketAddress(of: descriptor, getsockname) ?? wanted, on: loop, accept: accept)
     }
 
     /// Listens on a socket in the file system, which other loops may share.
@@ -93,30 +93,10 @@ public final class Listener: DescriptorChannel {
         return descriptor
     }
 
-    static func boundAddress(of descriptor: Int32) -> SocketAddress? {
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let result = withUnsafeMutablePointer(to: &storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
-        }
-        return result == 0 ? SocketAddress(storage) : nil
-    }
-
-    override func receive(_ mask: UInt32) {
-        guard condition == .open else { return }
-        acceptAll()
-    }
-
+    override func receive(_ mask: UInt32) { acceptAll() }
     /// Tries again after the pause: there may be descriptors now.
-    override func expire() {
-        guard condition == .open else { return }
-        acceptAll()
-    }
-
-    override func resume() {
-        guard condition == .open else { return }
-        acceptAll()
-    }
+    override func expire() { acceptAll() }
+    override func resume() { acceptAll() }
 
     private func acceptAll() {
         var count = 0

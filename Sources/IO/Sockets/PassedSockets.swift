@@ -12,7 +12,7 @@ public enum PassedSockets {
         var sockets: [SocketAddress: Int32] = [:]
         for descriptor in first..<(first + count) {
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            guard isListening(descriptor), let address = Listener.boundAddress(of: descriptor) else { continue }
+            guard isListening(descriptor), let address = SocketAddress(of: descriptor, getsockname) else { continue }
             sockets[address] = descriptor
         }
         return sockets

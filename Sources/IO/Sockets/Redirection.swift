@@ -38,7 +38,7 @@ public enum Redirection {
             guard address.withSystemAddress({ Glibc.connect(descriptor, $0, $1) }) == 0 || errno == EINPROGRESS else {
                 return errno
             }
-            guard let source = Listener.boundAddress(of: descriptor) else { return 0 }
+            guard let source = SocketAddress(of: descriptor, getsockname) else { return 0 }
             own.addresses[descriptor] = source
             own.counts[source, default: 0] += 1
             return 0

@@ -88,13 +88,7 @@ public final class Socket: DescriptorChannel {
     func address(
         _ ask: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
     ) -> SocketAddress? {
-        guard !isClosed else { return nil }
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let result = withUnsafeMutablePointer(to: &storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { ask(descriptor, $0, &length) }
-        }
-        return result == 0 ? SocketAddress(storage) : nil
+        isClosed ? nil : SocketAddress(of: descriptor, ask)
     }
 
     // MARK: - One system call

@@ -60,6 +60,20 @@ public struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(storage)
     }
 
+    /// The address that a call of the system, such as `getsockname`, gives for a socket; nil if it fails.
+    init?(
+        of descriptor: Int32,
+        _ ask: (Int32, UnsafeMutablePointer<sockaddr>?, UnsafeMutablePointer<socklen_t>?) -> Int32
+    ) {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { ask(descriptor, $0, &length) }
+        }
+        guard result == 0 else { return nil }
+        self.init(storage)
+    }
+
     /// Nil if the storage contains neither an IPv4 nor an IPv6 address.
     init?(_ storage: sockaddr_storage) {
         var storage = storage
@@ -88,19 +102,13 @@ public enum LocalAddress {
     /// a local destination it chooses that address as the source. Nothing is sent.
     public static func contains(_ address: IPAddress) -> Bool {
         let address = address.unmapped
-        let isLoopback = address.family == .v4 ? address.low >> 24 == 127 : address.high == 0 && address.low == 1
-        if isLoopback { return true }
+        if address.isLoopback { return true }
         let target = SocketAddress(address, port: 9)
         let descriptor = socket(target.family, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         // Without a descriptor the answer is unknown; the connection in question could not be made either.
         guard descriptor >= 0 else { return true }
         defer { close(descriptor) }
         guard target.withSystemAddress({ connect(descriptor, $0, $1) }) == 0 else { return false }
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let result = withUnsafeMutablePointer(to: &storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
-        }
-        return result == 0 && SocketAddress(storage)?.address == address
+        return SocketAddress(of: descriptor, getsockname)?.address == address
     }
 }

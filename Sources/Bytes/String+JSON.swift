@@ -32,4 +32,12 @@ extension Unicode.Scalar {
         default: false
         }
     }
+
+    /// Whether the scalar is invisible, for private use, or no character at all.
+    public var isHidden: Bool {
+        switch properties.generalCategory {
+        case .surrogate, .privateUse, .unassigned: true
+        default: isInvisible
+        }
+    }
 }

@@ -1,3 +1,4 @@
+import Bytes
 import CLinux
 import Glibc
 
@@ -213,21 +214,9 @@ extension HelperProgram {
         private static func firstLine(_ bytes: [UInt8]) -> String {
             let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
             let printable = lines.lazy.map { line in
-                String(
-                    line.unicodeScalars.filter { !$0.properties.generalCategory.isHidden }.prefix(200).map(
-                        Character.init))
+                String(line.unicodeScalars.filter { !$0.isHidden }.prefix(200).map(Character.init))
             }
             return printable.first { $0.contains { $0 != " " } } ?? ""
-        }
-    }
-}
-
-extension Unicode.GeneralCategory {
-    /// Whether a terminal could act on the character, or show nothing.
-    fileprivate var isHidden: Bool {
-        switch self {
-        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: true
-        default: false
         }
     }
 }

@@ -40,10 +40,14 @@ public enum Signals {
         }
     }
 
-    private static var handled: sigset_t {
-        var set = sigset_t()
-        sigemptyset(&set)
-        for signal in [SIGTERM, SIGINT, SIGHUP, SIGUSR1] { sigaddset(&set, signal) }
-        return set
+    private static var handled: sigset_t { sigset_t(of: [SIGTERM, SIGINT, SIGHUP, SIGUSR1]) }
+}
+
+extension sigset_t {
+    /// The set of these signals.
+    init(of signals: [Int32]) {
+        self.init()
+        sigemptyset(&self)
+        for signal in signals { sigaddset(&self, signal) }
     }
 }

@@ -37,7 +37,7 @@ public struct Terminal: ~Copyable {
         guard tcgetattr(descriptor, &shown) == 0 else {
             throw .system(errno: errno, operation: "cannot read the terminal's settings")
         }
-        var endings = Self.endings
+        var endings = sigset_t(of: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
         var before = sigset_t()
         pthread_sigmask(SIG_BLOCK, &endings, &before)
         // Restored last: a pending signal then ends the process.
@@ -74,7 +74,7 @@ public struct Terminal: ~Copyable {
         }
         guard events[1].revents == 0 else { return nil }
         var line = [UInt8](repeating: 0, count: Self.longestLine)
-        defer { for index in line.indices { line[index] = 0 } }
+        defer { SmallFile.wipe(&line) }
         let count = line.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
         guard count >= 0 else { throw .system(errno: errno, operation: "cannot read from the terminal") }
         guard let end = line[..<count].firstIndex(of: UInt8(ascii: "\n")) else { return nil }
@@ -83,11 +83,4 @@ public struct Terminal: ~Copyable {
 
     /// The limit of the terminal's line discipline.
     private static let longestLine = 4096
-
-    private static var endings: sigset_t {
-        var set = sigset_t()
-        sigemptyset(&set)
-        for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&set, signal) }
-        return set
-    }
 }

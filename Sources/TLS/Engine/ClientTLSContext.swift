@@ -22,13 +22,9 @@ public final class ClientTLSContext: Sendable {
 
     init(_ settings: Settings) throws(TLSError) {
         self.settings = settings
-        context = try TLSContext.make(TLS_client_method())
+        context = try TLSContext.make(
+            TLS_client_method(), from: settings.minimum, to: settings.maximum, ciphers: settings.cipherList)
         let handle = context.pointer
-        try TLSContext.require(
-            tls_set_versions(handle, settings.minimum.rawValue, settings.maximum.rawValue)
-                && SSL_CTX_set_ciphersuites(handle, TLSContext.suites) == 1
-                && SSL_CTX_set_cipher_list(handle, settings.cipherList) == 1
-                && tls_set_groups(handle, TLSContext.groups))
         if settings.isLegacy { SSL_CTX_set_options(handle, tls_option_legacy_server) }
         try TLSContext.require(TLSContext.offer(settings.applicationProtocols, on: handle))
         tls_request_staple(handle)

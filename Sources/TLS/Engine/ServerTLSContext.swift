@@ -29,13 +29,9 @@ public final class ServerTLSContext: Sendable {
         do { tickets = Mutex(try TicketKeys(lifetime: Self.lifetime, at: now())) } catch {
             throw .local(reason: "\(error)")
         }
-        context = try TLSContext.make(TLS_server_method())
+        context = try TLSContext.make(
+            TLS_server_method(), from: max(settings.minimum, .v12), to: .v13, ciphers: Self.ciphers)
         let handle = context.pointer
-        try TLSContext.require(
-            tls_set_versions(handle, max(settings.minimum, .v12).rawValue, TLSVersion.v13.rawValue)
-                && SSL_CTX_set_ciphersuites(handle, TLSContext.suites) == 1
-                && SSL_CTX_set_cipher_list(handle, Self.ciphers) == 1
-                && tls_set_groups(handle, TLSContext.groups))
         SSL_CTX_set_options(
             handle, tls_option_no_renegotiation | tls_option_server_preference | tls_option_prioritize_chacha)
         try bindSessions()

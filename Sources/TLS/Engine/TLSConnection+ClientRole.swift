@@ -43,14 +43,11 @@ extension TLSConnection {
             switch trust {
             case .open:
                 let exchange = tls_encrypts_key(connection) ? PresentedChain.KeyExchange.encrypted : .signed
-                let stack = X509_STORE_CTX_get0_untrusted(evaluation)
-                guard let chain = PresentedChain(borrowing: stack, staple: nil, keyExchange: exchange) else { return 0 }
+                guard let chain = PresentedChain(in: evaluation, keyExchange: exchange) else { return 0 }
                 trust = .asked(chain)
             case .given(let given):
                 guard let leaf = X509_STORE_CTX_get0_cert(evaluation), X509_cmp(leaf, given.chain.leaf.handle) == 0
-                else {
-                    return reject(evaluation, .serverChanged)
-                }
+                else { return reject(evaluation, .serverChanged) }
                 return accept(evaluation)
             case .asked: break
             case .refused: return reject(evaluation, .trustRefused)

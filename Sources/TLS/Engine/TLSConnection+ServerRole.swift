@@ -54,9 +54,7 @@ extension TLSConnection {
 
         func clientPresented(_ evaluation: OpaquePointer) -> Int32 {
             guard case .requested(_, let isTrusted) = context.settings.clientCertificates,
-                let chain = PresentedChain(
-                    borrowing: X509_STORE_CTX_get0_untrusted(evaluation), staple: nil, keyExchange: .signed),
-                isTrusted(chain)
+                let chain = PresentedChain(in: evaluation, keyExchange: .signed), isTrusted(chain)
             else {
                 cause = .clientRefused
                 X509_STORE_CTX_set_error(evaluation, X509_V_ERR_CERT_REJECTED)

@@ -1,4 +1,5 @@
 import COpenSSL
+import Model
 
 /// The common part of both sides' contexts.
 ///
@@ -7,13 +8,16 @@ import COpenSSL
 /// connection.
 enum TLSContext {
     /// The groups for key exchange, the cheapest first.
-    static let groups = "X25519:P-256:X448:P-384:P-521"
+    private static let groups = "X25519:P-256:X448:P-384:P-521"
 
     /// The cipher suites of TLS 1.3. AES-128 is first: it costs least, and its handshake hashes with SHA-256, for which
     /// processors have instructions. Most servers take the first suite that they know.
-    static let suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+    private static let suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
 
-    static func make(_ method: OpaquePointer?) throws(TLSError) -> LibraryObject {
+    /// - Parameter ciphers: those of TLS 1.2 and earlier, as OpenSSL writes them.
+    static func make(
+        _ method: OpaquePointer?, from minimum: TLSVersion, to maximum: TLSVersion, ciphers: String
+    ) throws(TLSError) -> LibraryObject {
         tls_clear_errors()
         guard let handle = SSL_CTX_new(method) else { throw OpenSSLErrors.take().failure }
         let context = LibraryObject(takingOwnership: handle, free: { SSL_CTX_free($0) })
@@ -22,6 +26,10 @@ enum TLSContext {
         // The connection itself distinguishes the end of the transport from the end of TLS. For OpenSSL the former
         // would be a fatal error, which invalidates the session and forbids to send pending answers.
         SSL_CTX_set_options(handle, tls_option_ignore_end | tls_option_no_compression)
+        try require(
+            tls_set_versions(handle, minimum.rawValue, maximum.rawValue)
+                && SSL_CTX_set_ciphersuites(handle, suites) == 1 && SSL_CTX_set_cipher_list(handle, ciphers) == 1
+                && tls_set_groups(handle, groups))
         return context
     }
 

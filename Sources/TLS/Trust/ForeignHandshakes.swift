@@ -22,9 +22,8 @@ public final class ForeignHandshakes {
     }
 
     private func serverPresented(_ evaluation: OpaquePointer, on connection: OpaquePointer) -> Int32 {
-        let stack = X509_STORE_CTX_get0_untrusted(evaluation)
         let exchange = tls_encrypts_key(connection) ? PresentedChain.KeyExchange.encrypted : .signed
-        guard let chain = PresentedChain(borrowing: stack, staple: nil, keyExchange: exchange), judge(chain) else {
+        guard let chain = PresentedChain(in: evaluation, keyExchange: exchange), judge(chain) else {
             X509_STORE_CTX_set_error(evaluation, X509_V_ERR_CERT_REJECTED)
             return 0
         }

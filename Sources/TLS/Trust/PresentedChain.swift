@@ -29,8 +29,9 @@ public struct PresentedChain: Sendable {
         self.keyExchange = keyExchange
     }
 
-    /// Takes the chain from a `STACK_OF(X509)` of a connection, the leaf first; nil if it is empty.
-    init?(borrowing stack: OpaquePointer?, staple: [UInt8]?, keyExchange: KeyExchange) {
+    /// Takes the chain that a peer sent, from an `X509_STORE_CTX` of its handshake; nil if it is empty.
+    init?(in evaluation: OpaquePointer, keyExchange: KeyExchange) {
+        let stack = X509_STORE_CTX_get0_untrusted(evaluation)
         let count = max(0, OPENSSL_sk_num(stack))
         let certificates = (0..<min(count, Int32(Self.limit) + 1)).compactMap { index in
             OPENSSL_sk_value(stack, index).map { Certificate(borrowing: OpaquePointer($0)) }
@@ -39,7 +40,6 @@ public struct PresentedChain: Sendable {
         self.leaf = leaf
         others = Array(certificates.dropFirst())
         omitted = Int(count) - certificates.count
-        self.staple = staple
         self.keyExchange = keyExchange
     }
 

@@ -6,43 +6,23 @@ extension Certificate {
     /// with dNSName, addresses with iPAddress. The common name is ignored.
     enum Names {
         static func speak(for name: ServerName, in certificate: Certificate) -> Bool {
-            guard let decoded = X509_get_ext_d2i(certificate.handle, NID_subject_alt_name, nil, nil) else {
-                ERR_clear_error()
-                return false
-            }
-            let names = OpaquePointer(decoded)
-            defer { GENERAL_NAMES_free(names) }
             switch name {
             case .host(let host):
-                let bytes = Array(host.utf8)
-                return bytes.withUnsafeBufferPointer { host in
-                    contains(names, GEN_DNS) { Certificate.Names.HostMatch.matches(presented: $0, host: host) }
+                let host = Array(host.utf8)
+                return certificate.subjectAlternativeNames.contains { name in
+                    guard case .dns(let presented) = name else { return false }
+                    return HostMatch.matches(presented: Array(presented.utf8), host: host)
                 }
-            case .address(let address):
-                return contains(names, GEN_IPADD) { IPAddress(octets: $0) == address }
+            case .address(let address): return certificate.subjectAlternativeNames.contains(.address(address))
             case .workload(let workload): return certificate.workload == workload
             }
-        }
-
-        private static func contains(
-            _ names: OpaquePointer, _ kind: Int32, where fits: (UnsafeBufferPointer<UInt8>) -> Bool
-        ) -> Bool {
-            for index in 0..<max(0, OPENSSL_sk_num(names)) {
-                guard let name = OPENSSL_sk_value(names, index)?.assumingMemoryBound(to: GENERAL_NAME.self),
-                    name.pointee.type == kind, let text = attache_general_name_text(name)
-                else { continue }
-                let bytes = UnsafeBufferPointer(
-                    start: ASN1_STRING_get0_data(text), count: Int(ASN1_STRING_length(text)))
-                if fits(bytes) { return true }
-            }
-            return false
         }
 
         /// Whether a dNSName matches a host (RFC 9525 section 6.3), on bytes.
         enum HostMatch {
             /// Compares without case. `*` is allowed as the whole leftmost label only. It matches one label of letters,
             /// digits and hyphens, and needs two labels to its right.
-            static func matches(presented: UnsafeBufferPointer<UInt8>, host: UnsafeBufferPointer<UInt8>) -> Bool {
+            static func matches(presented: [UInt8], host: [UInt8]) -> Bool {
                 guard let first = presented.first, let start = host.first, start != dot else { return false }
                 guard first == star else { return !presented.contains(star) && equal(presented[...], host[...]) }
                 let domain = presented.dropFirst()
@@ -51,7 +31,7 @@ extension Certificate {
             }
 
             /// Whether the bytes are a dot and at least two valid labels of a host name.
-            private static func isWildcardDomain(_ domain: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+            private static func isWildcardDomain(_ domain: ArraySlice<UInt8>) -> Bool {
                 guard domain.first == dot else { return false }
                 let labels = domain.dropFirst().split(separator: dot, omittingEmptySubsequences: false)
                 return labels.count >= 2
@@ -61,16 +41,12 @@ extension Certificate {
                     }
             }
 
-            private static func equal(
-                _ left: Slice<UnsafeBufferPointer<UInt8>>, _ right: Slice<UnsafeBufferPointer<UInt8>>
-            ) -> Bool {
-                left.count == right.count && zip(left, right).allSatisfy { lowercased($0) == lowercased($1) }
+            private static func equal(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
+                left.count == right.count && zip(left, right).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
             }
 
-            private static func lowercased(_ unit: UInt8) -> UInt8 { (0x41...0x5A).contains(unit) ? unit | 0x20 : unit }
-
             private static func isLetterDigitHyphen(_ unit: UInt8) -> Bool {
-                (0x61...0x7A).contains(lowercased(unit)) || (0x30...0x39).contains(unit) || unit == hyphen
+                (0x61...0x7A).contains(unit.asciiLowercased) || unit.isDigit || unit == hyphen
             }
 
             private static let star = UInt8(ascii: "*")

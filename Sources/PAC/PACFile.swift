@@ -89,10 +89,7 @@ public final class PACFile: Sendable {
     }
 
     private func evaluate(_ question: Question, by engine: inout PACFile.Engine.State) -> Result<[PACPath], Failure> {
-        let answer: Result<[PACPath], Failure>
-        do throws(Failure) {
-            answer = .success(PACPath.list(try told(&engine, about: question)))
-        } catch { answer = .failure(error) }
+        let answer = Result { () throws(Failure) in PACPath.list(try told(&engine, about: question)) }
         let isKnown = if case .success = answer { true } else { false }
         known.withLock { known in
             // The result of an older file is not stored for others.

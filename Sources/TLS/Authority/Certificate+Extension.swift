@@ -51,7 +51,7 @@ extension Certificate {
         /// is excluded as a whole. Without that, all its names would be allowed.
         static func nameConstraints(_ permitted: [NameConstraint]) -> Certificate.Extension {
             var excluded: [[UInt8]] = []
-            if !permitted.contains(where: \.isDomain) { excluded.append(DER.primitive(2, [])) }
+            if !permitted.contains(where: { $0.addressWidth == nil }) { excluded.append(DER.primitive(2, [])) }
             for width in [4, 16] where !permitted.contains(where: { $0.addressWidth == width }) {
                 excluded.append(DER.primitive(7, [UInt8](repeating: 0, count: 2 * width)))
             }

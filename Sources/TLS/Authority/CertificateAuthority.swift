@@ -115,10 +115,7 @@ public final class CertificateAuthority: Sendable {
     /// `attache on HOST DAY KEY`. The key's first digits give two CAs of one day different names, as RFC 5280 requires
     /// of issuers.
     private static func commonName(host: String, day: String, identifier: [UInt8]) -> String {
-        let digits = identifier.prefix(4).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
-        let (start, end) = ("attache on ", " \(day) \(digits)")
+        let (start, end) = ("attache on ", " \(day) \(Hex.encode(Array(identifier.prefix(4))))")
         let printable = host.unicodeScalars.filter { $0.isASCII && $0.value > 0x20 && $0.value < 0x7F }
         let room = Certificate.Draft.nameLimit - start.utf8.count - end.utf8.count
         return start + String(String.UnicodeScalarView(printable)).prefix(max(0, room)) + end

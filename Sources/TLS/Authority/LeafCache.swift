@@ -57,10 +57,9 @@ public final class LeafCache: Sendable {
 
     private func minting(_ name: ServerName, _ origin: Certificate?, _ now: WallTime) -> @Sendable () -> Void {
         { [self] in
-            let outcome: Outcome
-            do throws(CertificateAuthority.Failure) {
-                outcome = .success(try authority.mint(for: name, like: origin, at: now))
-            } catch { outcome = .failure(error) }
+            let outcome = Outcome { () throws(CertificateAuthority.Failure) in
+                try authority.mint(for: name, like: origin, at: now)
+            }
             let waiting = state.withLock { $0.finish(name, outcome, at: now) }
             for continuation in waiting { continuation.resume(returning: outcome) }
         }

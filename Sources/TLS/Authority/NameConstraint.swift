@@ -8,10 +8,6 @@ public enum NameConstraint: Sendable, Hashable {
     /// The addresses that share this many leading bits.
     case network(IPAddress, prefixLength: Int)
 
-    var isDomain: Bool {
-        if case .domain = self { true } else { false }
-    }
-
     /// The number of bytes of an address; nil for a domain.
     var addressWidth: Int? {
         switch self {

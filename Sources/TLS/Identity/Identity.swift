@@ -15,7 +15,7 @@ public final class Identity: Sendable {
     public convenience init(_ certificates: [Certificate], key: PrivateKey) throws(Failure) {
         guard !certificates.isEmpty else { throw .noCertificate }
         guard let leaf = certificates.first(where: { $0.belongs(to: key) }) else { throw .keyMismatch }
-        self.init(leaf: leaf, intermediates: Identity.CertificateOrder.issuers(of: leaf, among: certificates), key: key)
+        self.init(leaf: leaf, intermediates: Self.issuers(of: leaf, among: certificates), key: key)
     }
 
     /// Takes parts that are known to belong together.
@@ -45,6 +45,20 @@ public final class Identity: Sendable {
         guard let key = second?.key ?? first.key else { throw .noKey }
         try self.init(first.certificates + (second?.certificates ?? []), key: key)
     }
+
+    /// The certificates in the order that TLS requires, each of which certifies the one before it (RFC 8446 section
+    /// 4.4.2): the leaf's issuer, then its issuer and so on, without the root, which the peer either has or does not
+    /// trust. Certificates off that path follow it: they may lead to another root.
+    private static func issuers(of leaf: Certificate, among certificates: [Certificate]) -> [Certificate] {
+        var rest = certificates.filter { $0.der != leaf.der && !$0.isItsOwnIssuer }
+        var path: [Certificate] = []
+        var last = leaf
+        while let next = rest.firstIndex(where: { $0.certifies(last) }) {
+            last = rest.remove(at: next)
+            path.append(last)
+        }
+        return path + rest
+    }
 }
 
 extension Certificate {
@@ -53,27 +67,7 @@ extension Certificate {
         defer { ERR_clear_error() }
         return X509_check_private_key(handle, key.handle) == 1
     }
-}
 
-extension Identity {
-    /// Sorts certificates into the order that TLS requires: each certifies the one before it (RFC 8446 section 4.4.2).
-    fileprivate enum CertificateOrder {
-        /// The leaf's issuer, then its issuer and so on, without the root, which the peer either has or does not trust.
-        /// Certificates off that path follow it: they may lead to another root.
-        static func issuers(of leaf: Certificate, among certificates: [Certificate]) -> [Certificate] {
-            var rest = certificates.filter { $0.der != leaf.der && !$0.isItsOwnIssuer }
-            var path: [Certificate] = []
-            var last = leaf
-            while let next = rest.firstIndex(where: { $0.certifies(last) }) {
-                last = rest.remove(at: next)
-                path.append(last)
-            }
-            return path + rest
-        }
-    }
-}
-
-extension Certificate {
     fileprivate func certifies(_ other: Certificate) -> Bool { X509_check_issued(handle, other.handle) == X509_V_OK }
 
     var isItsOwnIssuer: Bool {

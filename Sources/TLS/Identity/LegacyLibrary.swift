@@ -25,16 +25,3 @@ enum LegacyLibrary {
         return isWanted
     }
 }
-
-/// Bytes in memory that OpenSSL reads.
-enum MemoryInput {
-    /// Lends the bytes as a `BIO`. Returns nil, as OpenSSL's readers do, if there is no memory for it.
-    static func lend<Result>(_ bytes: Span<UInt8>, to body: (OpaquePointer) -> Result?) -> Result? {
-        bytes.withUnsafeBufferPointer { bytes in
-            guard let count = Int32(exactly: bytes.count), let input = BIO_new_mem_buf(bytes.baseAddress, count)
-            else { return nil }
-            defer { BIO_free(input) }
-            return body(input)
-        }
-    }
-}

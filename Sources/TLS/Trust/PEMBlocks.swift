@@ -6,16 +6,11 @@ enum PEMBlocks {
     /// than `limit` blocks.
     static func contents(of text: Span<UInt8>, kinds: Set<String>, limit: Int) throws(Certificate.Failure) -> [[UInt8]]
     {
-        let result = text.withUnsafeBufferPointer { bytes -> Result<[[UInt8]], Certificate.Failure> in
-            guard let start = bytes.baseAddress else { return .success([]) }
-            guard bytes.count <= Int(Int32.max), let source = BIO_new_mem_buf(start, Int32(bytes.count)) else {
-                return .failure(.tooLarge)
-            }
-            defer { BIO_free(source) }
-            do throws(Certificate.Failure) {
-                return .success(try contents(of: source, kinds: kinds, limit: limit))
-            } catch { return .failure(error) }
+        guard !text.isEmpty else { return [] }
+        let result = MemoryInput.lend(text) { source in
+            Result { () throws(Certificate.Failure) in try contents(of: source, kinds: kinds, limit: limit) }
         }
+        guard let result else { throw .tooLarge }
         return try result.get()
     }
 
@@ -47,6 +42,19 @@ enum PEMBlocks {
             }
         }
         throw .tooLarge
+    }
+}
+
+/// Bytes in memory that OpenSSL reads.
+enum MemoryInput {
+    /// Lends the bytes as a `BIO`. Returns nil, as OpenSSL's readers do, if there is no memory for it.
+    static func lend<Result>(_ bytes: Span<UInt8>, to body: (OpaquePointer) -> Result?) -> Result? {
+        bytes.withUnsafeBufferPointer { bytes in
+            guard let count = Int32(exactly: bytes.count), let input = BIO_new_mem_buf(bytes.baseAddress, count)
+            else { return nil }
+            defer { BIO_free(input) }
+            return body(input)
+        }
     }
 }
 

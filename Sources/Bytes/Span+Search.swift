@@ -141,9 +141,7 @@ extension Span<UInt8> {
     public var array: [UInt8] {
         withUnsafeBufferPointer { [UInt8]($0) }
     }
-}
 
-extension Span<UInt8> {
     /// The offset of the first control character other than tab at or after `start`; `count` if none.
     public func firstControl(from start: Int) -> Int {
         scan(start..<count, scan_find_control)
@@ -182,9 +180,7 @@ extension Span<UInt8> {
         precondition(range.lowerBound >= 0 && range.upperBound <= count, "range outside the span")
         return withUnsafeBufferPointer { find($0.baseAddress, range.lowerBound, range.upperBound) }
     }
-}
 
-extension Span<UInt8> {
     /// The eight bytes at `offset` as a number, the first in the lowest bits.
     @inline(__always)
     public func word(at offset: Int) -> UInt64 {

@@ -33,9 +33,7 @@ public final class Resolution {
         for wakeup in wakeups { wakeup.signal() }
         wakeups = []
     }
-}
 
-extension Resolution {
     /// The reason why a name has no address, divided as in RFC 9209 section 2.3.1: no answer, or a negative answer.
     public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         /// The name servers answered that the name does not exist or has no address.

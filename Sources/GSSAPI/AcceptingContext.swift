@@ -99,9 +99,7 @@ public final class AcceptingContext: Sendable {
         default: return GSSAPIError(.refused, words)
         }
     }
-}
 
-extension AcceptingContext {
     /// The keys of a service, from a keytab, which accept the logins of its clients. Shared by all logins.
     public final class Credential: Sendable {
         /// The bits of the pointer. The library locks the object itself.

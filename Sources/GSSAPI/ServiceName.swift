@@ -2,7 +2,7 @@ import CGSSAPI
 import Glibc
 
 /// A service that needs a ticket.
-public struct ServiceName: Sendable, Hashable {
+public struct ServiceName: Sendable, Hashable, CustomStringConvertible {
     public let service: String
     public let host: String
     /// The realm; nil: the one that the configuration maps the host to, or that the KDC knows.
@@ -68,9 +68,7 @@ public struct ServiceName: Sendable, Hashable {
         }
         return text
     }
-}
 
-extension ServiceName: CustomStringConvertible {
     /// The name as a rule writes it.
     public var description: String { "\(service)/\(host)" + (realm.map { "@\($0)" } ?? "") }
 }

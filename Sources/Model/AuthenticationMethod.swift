@@ -36,9 +36,7 @@ public enum AuthenticationMethod: String, Sendable, Hashable, CaseIterable, Cust
             Traits(9, nil, realm: .every, [.revealsCredential, .needsChallenge], consent: .never, label: "placed")
         }
     }
-}
 
-extension AuthenticationMethod {
     /// One row of the table of methods. Trivial, so that reading a field of it is a look-up.
     public struct Traits: Sendable {
         /// The kind of credential that the answer is made of.

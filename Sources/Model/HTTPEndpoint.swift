@@ -39,9 +39,7 @@ public struct HTTPEndpoint: Sendable, Hashable, CustomStringConvertible {
     }
 
     public var description: String { "\(isSecure ? "https" : "http")://\(authority)\(target)" }
-}
 
-extension HTTPEndpoint {
     /// Whether the endpoint is on this machine: 127.0.0.0/8, ::1 or `localhost`.
     public var isLocal: Bool { host == "localhost" || IPAddress(host)?.isLoopback == true }
 

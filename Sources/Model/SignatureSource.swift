@@ -154,9 +154,7 @@ public enum SignatureSource: Sendable, Hashable {
             self.agent = agent
         }
     }
-}
 
-extension SignatureSource {
     /// The schemes by which requests are signed.
     public enum Scheme: Sendable, Hashable, CaseIterable {
         /// AWS Signature Version 4.

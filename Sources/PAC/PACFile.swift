@@ -149,9 +149,7 @@ public final class PACFile: Sendable {
         /// Locked while the process is working.
         let state = Mutex<State>(State())
     }
-}
 
-extension PACFile {
     /// The reason why a PAC file gives no way.
     public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         /// The machine lacks something; the text is a sentence.

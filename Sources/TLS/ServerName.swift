@@ -2,7 +2,7 @@ import Bytes
 import Model
 
 /// The server that a certificate must name: the host of a URL (RFC 9525 section 2).
-public enum ServerName: Sendable, Hashable {
+public enum ServerName: Sendable, Hashable, CustomStringConvertible {
     /// A host name in ASCII (an internationalised one as A-labels), lower case, without a trailing dot.
     case host(String)
     case address(IPAddress)
@@ -23,9 +23,7 @@ public enum ServerName: Sendable, Hashable {
     public init(ofRule name: String) {
         if let workload = SPIFFEID(name) { self = .workload(workload) } else { self.init(name) }
     }
-}
 
-extension ServerName: CustomStringConvertible {
     public var description: String {
         switch self {
         case .host(let name): name

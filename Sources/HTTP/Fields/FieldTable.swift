@@ -159,9 +159,7 @@ public struct Field: Sendable {
     public var name: Range<Int> { parts.name }
     /// The value without white space at either end; may be empty.
     public var value: Range<Int> { parts.value }
-}
 
-extension Field {
     init(_ parts: FieldLines.Line) { self.parts = parts }
 
     /// Reads the line whose text is `line`, without control characters; its line end follows.

@@ -12,9 +12,7 @@ public struct ConnectionOptions: OptionSet, Sendable {
 
     /// The limit of options. No honest message has more; each is compared with every field.
     static let most = 64
-}
 
-extension ConnectionOptions {
     /// Reads every `Connection` line and nominates the fields that they name.
     ///
     /// An option with the name of an essential field is an attack: its sender wants a hop to remove the field. A

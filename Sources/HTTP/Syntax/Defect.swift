@@ -1,5 +1,5 @@
 /// A fault for which an intermediary must not pass a message on. `HTTPError` adds whose message it was.
-public enum Defect: Error, Equatable, Sendable {
+public enum Defect: Error, Equatable, Sendable, CustomStringConvertible {
     // Size.
     case startLineTooLong(limit: Int)
     case methodTooLong(limit: Int)
@@ -79,9 +79,7 @@ public enum Defect: Error, Equatable, Sendable {
         default: false
         }
     }
-}
 
-extension Defect: CustomStringConvertible {
     public var description: String {
         switch self {
         case .startLineTooLong(let limit): "the start line is longer than \(limit) bytes"

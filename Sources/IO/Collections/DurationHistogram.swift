@@ -38,9 +38,7 @@ public struct DurationHistogram: ~Copyable, Sendable {
     private static func add(_ count: Int, to number: borrowing Atomic<Int>) {
         number.store(number.load(ordering: .relaxed) &+ count, ordering: .relaxed)
     }
-}
 
-extension DurationHistogram {
     /// The durations in the buckets of `DurationHistogram`.
     public struct Durations: Sendable {
         public private(set) var counts: [Int]

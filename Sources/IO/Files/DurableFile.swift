@@ -75,9 +75,7 @@ public enum DurableFile {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
-}
 
-extension DurableFile {
     /// Writes a file that exists, with its mode and, as far as this user may, its owner.
     public static func rewrite(_ bytes: Span<UInt8>, at path: String) throws(IOError) {
         var status = stat()

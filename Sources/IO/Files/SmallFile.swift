@@ -102,9 +102,7 @@ public enum SmallFile {
         var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&watched, 1, Int32(clamping: patience.count)) > 0
     }
-}
 
-extension SmallFile {
     /// Detects whether a file has changed since it was read, without reading it: by its identity, size and time of
     /// change. Blocks.
     public struct Stamp: Hashable, Sendable {

@@ -81,9 +81,7 @@ public struct HelperProgram: Sendable {
         guard result == 0 else { throw -result == ENOEXEC ? .notAProgram : .system(errno: -result) }
         return process
     }
-}
 
-extension HelperProgram {
     /// A running helper.
     private struct Run {
         private let process: pid_t
@@ -219,9 +217,7 @@ extension HelperProgram {
             return printable.first { $0.contains { $0 != " " } } ?? ""
         }
     }
-}
 
-extension HelperProgram {
     /// The reason why a helper gave nothing, as a clause about it.
     public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
         case notFound(String)

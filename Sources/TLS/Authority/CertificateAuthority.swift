@@ -120,9 +120,7 @@ public final class CertificateAuthority: Sendable {
         let room = Certificate.Draft.nameLimit - start.utf8.count - end.utf8.count
         return start + String(String.UnicodeScalarView(printable)).prefix(max(0, room)) + end
     }
-}
 
-extension CertificateAuthority {
     /// The reason why a CA cannot be used, or cannot issue a certificate for a name.
     public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
         case identity(Identity.Failure)

@@ -53,9 +53,7 @@ public final class ClientTLSContext: Sendable {
             }, nil)
         SSL_CTX_set_post_handshake_auth(handle, 1)
     }
-}
 
-extension ClientTLSContext {
     /// The versions and protocols that connections to servers may use. Connections with equal settings share a context.
     public struct Settings: Sendable, Hashable {
         public var minimum: TLSVersion

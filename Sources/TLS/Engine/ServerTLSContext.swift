@@ -146,9 +146,7 @@ public final class ServerTLSContext: Sendable {
         guard found.key.apply(to: cipher, mac, vector, sealing: false) else { return -1 }
         return found.isOld ? 2 : 1
     }
-}
 
-extension ServerTLSContext {
     /// The versions and protocols that a client's connection may use.
     public struct Settings: Sendable {
         public enum ClientCertificates: Sendable {

@@ -8,7 +8,7 @@ import Model
 /// Belongs to the loop of its transport. Call `handshake` until it returns `done`, and answer its questions meanwhile.
 /// Then `read` and `write` move the plain bytes. Call a method that returned `wouldBlock` again after an event on the
 /// transport in *either* direction: a read may have to send, and a write may have to receive.
-public final class TLSConnection {
+public final class TLSConnection: RecordTransport {
     enum State {
         /// Becomes `open` when the handshake is done.
         case handshaking
@@ -347,9 +347,7 @@ public final class TLSConnection {
         default: .failed(errno: EPROTO)
         }
     }
-}
 
-extension TLSConnection: RecordTransport {
     public func read(into room: inout MutableRawSpan) -> RecordTransfer {
         room.withUnsafeMutableBytes { read(into: $0) }
     }
@@ -357,9 +355,7 @@ extension TLSConnection: RecordTransport {
     public func write(_ bytes: RawSpan) -> RecordTransfer {
         bytes.withUnsafeBytes { write($0) }
     }
-}
 
-extension TLSConnection {
     /// The state of a handshake after a call.
     public enum Step {
         /// The handshake waits for the transport.

@@ -1,5 +1,5 @@
 /// The reason why a TLS connection failed, divided by whose fault it is.
-public enum TLSError: Error, Equatable, Sendable {
+public enum TLSError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The peer closed the connection with this alert.
     case alert(TLSAlert)
     /// The peer closed the connection after it had requested a client certificate and got none.
@@ -26,9 +26,7 @@ public enum TLSError: Error, Equatable, Sendable {
     /// The `reason` of `peer`, in the library's words, if the peer's versions are all lower than the lowest allowed
     /// one.
     public static let tooOldVersion = "unsupported protocol"
-}
 
-extension TLSError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .alert(let alert): "the peer stopped the TLS connection: \(alert)"
@@ -48,7 +46,7 @@ extension TLSError: CustomStringConvertible {
 }
 
 /// The alert with which a side closed the connection (RFC 8446 section 6.2, RFC 5246 section 7.2.2).
-public struct TLSAlert: RawRepresentable, Sendable, Hashable {
+public struct TLSAlert: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     public let rawValue: UInt8
 
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -78,9 +76,7 @@ public struct TLSAlert: RawRepresentable, Sendable, Hashable {
     var mayMeanMissingIdentity: Bool {
         [.handshakeFailure, .badCertificate, .certificateUnknown, .accessDenied, .certificateRequired].contains(self)
     }
-}
 
-extension TLSAlert: CustomStringConvertible {
     /// The alert's name.
     public var description: String { Self.names[rawValue] ?? "alert \(rawValue)" }
 

@@ -4,7 +4,7 @@ import Crypto
 import Model
 
 /// An X.509 certificate (RFC 5280), trusted or not. Its fields are decoded on use.
-public final class Certificate: Sendable {
+public final class Certificate: Sendable, Equatable, CustomStringConvertible {
     private let object: LibraryObject
 
     /// Reads one certificate in DER with nothing after it, at most 64 KiB.
@@ -65,25 +65,19 @@ public final class Certificate: Sendable {
     public var der: [UInt8] { LibraryObject.encoding { i2d_X509(handle, $0) } ?? [] }
 
     private static let limit = 64 << 10
-}
 
-extension Certificate: Equatable {
     /// Whether both have equal bytes.
     public static func == (left: Certificate, right: Certificate) -> Bool {
         left.handle == right.handle || X509_cmp(left.handle, right.handle) == 0
     }
-}
 
-extension Certificate: CustomStringConvertible {
     /// A short name of the holder: the subject, or the first alternative name if the subject is empty.
     public var description: String {
         let subject = DistinguishedName.text(of: X509_get_subject_name(handle))
         if !subject.isEmpty { return VisibleText.shortened(subject) }
         return VisibleText.shortened(subjectAlternativeNames.first.map { "\($0)" } ?? "a certificate without a name")
     }
-}
 
-extension Certificate {
     /// Reads all certificates in PEM text, in order. Skips text between the blocks and blocks of other kinds. Throws
     /// `.none` if there is no certificate, and `.malformedBlock` for a damaged one.
     public static func all(inPEM text: Span<UInt8>, limit: Int = 10_000) throws(Failure) -> [Certificate] {

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// The name of a subject or an issuer. Names are compared by RFC 5280 section 7.1: case and repeated blanks do not
 /// count.
-public struct DistinguishedName: Sendable {
+public struct DistinguishedName: Sendable, Hashable, CustomStringConvertible {
     private let object: LibraryObject
 
     /// Reads one Name in DER with nothing after it, at most 64 KiB; nil for anything else.
@@ -36,9 +36,7 @@ public struct DistinguishedName: Sendable {
     public var isEmpty: Bool { X509_NAME_entry_count(handle) == 0 }
 
     private static let limit = 64 << 10
-}
 
-extension DistinguishedName: Hashable {
     public static func == (left: DistinguishedName, right: DistinguishedName) -> Bool {
         X509_NAME_cmp(left.handle, right.handle) == 0
     }
@@ -46,9 +44,7 @@ extension DistinguishedName: Hashable {
     public func hash(into hasher: inout Hasher) {
         hasher.combine(X509_NAME_hash_ex(handle, nil, nil, nil))
     }
-}
 
-extension DistinguishedName: CustomStringConvertible {
     /// The name in the form of RFC 4514: most significant part last, letters of any script unchanged, invisible
     /// characters escaped.
     public var description: String { Self.text(of: handle) }

@@ -2,7 +2,7 @@ import Bytes
 import COpenSSL
 
 /// One name of a certificate's subjectAltName (RFC 5280 section 4.2.1.6).
-public enum SubjectAlternativeName: Sendable, Hashable {
+public enum SubjectAlternativeName: Sendable, Hashable, CustomStringConvertible {
     /// A dNSName in lower case, otherwise unchanged: its first label may be `*`.
     case dns(String)
     case address(IPAddress)
@@ -11,9 +11,7 @@ public enum SubjectAlternativeName: Sendable, Hashable {
     case directory(DistinguishedName)
     /// A kind that is not compared, or one with an invalid value.
     case other
-}
 
-extension SubjectAlternativeName: CustomStringConvertible {
     public var description: String {
         switch self {
         case .dns(let name), .email(let name), .uri(let name): VisibleText.escaped(name)
@@ -22,9 +20,7 @@ extension SubjectAlternativeName: CustomStringConvertible {
         case .other: "another kind of name"
         }
     }
-}
 
-extension SubjectAlternativeName {
     init(_ name: UnsafePointer<GENERAL_NAME>) {
         let kind = name.pointee.type
         if let directory = DistinguishedName(copying: attache_general_name_directory(name)) {

@@ -195,9 +195,7 @@ public final class TrustAnchors: Sendable {
         X509_VERIFY_PARAM_clear_flags(parameters, UInt(X509_V_FLAG_X509_STRICT))
         return X509_verify_cert(run.context) == 1
     }
-}
 
-extension TrustAnchors {
     /// The reason why there are no roots: the fault of the machine's setup or of a file.
     public enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
         case absent(path: String)

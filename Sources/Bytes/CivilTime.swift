@@ -47,32 +47,16 @@ public struct CivilTime: Sendable {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    public var weekdayName: StaticString {
-        switch weekday {
-        case 0: "Sun"
-        case 1: "Mon"
-        case 2: "Tue"
-        case 3: "Wed"
-        case 4: "Thu"
-        case 5: "Fri"
-        default: "Sat"
-        }
+    /// The date in the form of ISO 8601, such as `2027-01-31`.
+    public var dateText: String {
+        "\(String(10_000 + year).dropFirst())-\(month < 10 ? "0" : "")\(month)-\(day < 10 ? "0" : "")\(day)"
     }
 
-    public var monthName: StaticString {
-        switch month {
-        case 1: "Jan"
-        case 2: "Feb"
-        case 3: "Mar"
-        case 4: "Apr"
-        case 5: "May"
-        case 6: "Jun"
-        case 7: "Jul"
-        case 8: "Aug"
-        case 9: "Sep"
-        case 10: "Oct"
-        case 11: "Nov"
-        default: "Dec"
-        }
-    }
+    var weekdayName: StaticString { Self.weekdayNames[weekday] }
+    public var monthName: StaticString { Self.monthNames[month - 1] }
+
+    private static let weekdayNames: [StaticString] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let monthNames: [StaticString] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
 }

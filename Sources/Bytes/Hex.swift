@@ -11,20 +11,7 @@ public enum Hex {
     }
 
     /// Nil if the length is odd or a character is not a hexadecimal digit.
-    public static func decode(_ text: some StringProtocol) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var high: UInt8?
-        for unit in text.utf8 {
-            guard let value = unit.hexValue else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
-        }
-        return high == nil ? bytes : nil
-    }
+    public static func decode(_ text: some StringProtocol) -> [UInt8]? { decode(Array(text.utf8).span) }
 
     /// Decodes without leaving a copy in memory: for secrets. Nil if the text is invalid.
     public static func decode(_ text: Span<UInt8>) -> [UInt8]? {

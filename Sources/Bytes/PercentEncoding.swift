@@ -4,13 +4,7 @@ public enum PercentEncoding {
     public static func appendASCII(_ bytes: Span<UInt8>, to buffer: ByteBuffer) {
         for offset in 0..<bytes.count {
             let byte = bytes[offset]
-            if byte < 0x80 {
-                buffer.append(byte)
-            } else {
-                buffer.append(UInt8(ascii: "%"))
-                buffer.append(digit(byte >> 4))
-                buffer.append(digit(byte & 0xF))
-            }
+            if byte < 0x80 { buffer.append(byte) } else { buffer.append(escaped(byte)) }
         }
     }
 
@@ -21,7 +15,7 @@ public enum PercentEncoding {
             if (0x20...0x7E).contains(byte), byte != UInt8(ascii: "%") {
                 bytes.append(byte)
             } else {
-                bytes += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 0xF)]
+                bytes += escaped(byte)
             }
         }
         return bytes
@@ -33,7 +27,7 @@ public enum PercentEncoding {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
             UInt8(ascii: "~"):
             bytes.append(byte)
-        default: bytes += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 0xF)]
+        default: bytes += escaped(byte)
         }
     }
 
@@ -46,6 +40,8 @@ public enum PercentEncoding {
 
     /// A digit in upper case, as RFC 3986 section 2.1 recommends.
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x37 + value }
+
+    private static func escaped(_ byte: UInt8) -> [UInt8] { [.percent, digit(byte >> 4), digit(byte & 0xF)] }
 
     /// The decoded bytes; nil if a `%` is not followed by two hexadecimal digits.
     public static func decode(_ bytes: Span<UInt8>) -> [UInt8]? {

@@ -23,21 +23,15 @@ public struct Day: Hashable, Comparable, Sendable, CustomStringConvertible {
         else { return nil }
         self.init(number: CivilTime.days(year: year, month: month, day: day))
         // 30 February would be the 1st or 2nd of March.
-        guard date == (year, month, day) else { return nil }
+        guard (date.year, date.month, date.day) == (year, month, day) else { return nil }
     }
 
-    public var description: String {
-        let (year, month, day) = date
-        return "\(year)-\(month < 10 ? "0" : "")\(month)-\(day < 10 ? "0" : "")\(day)"
-    }
+    public var description: String { date.dateText }
 
     /// The first moment after the day.
     public var end: WallTime { WallTime(seconds: (number &+ 1) &* 86_400) }
 
     public static func < (left: Day, right: Day) -> Bool { left.number < right.number }
 
-    private var date: (year: Int, month: Int, day: Int) {
-        let time = CivilTime(WallTime(seconds: max(number, 0) &* 86_400))
-        return (time.year, time.month, time.day)
-    }
+    private var date: CivilTime { CivilTime(WallTime(seconds: max(number, 0) &* 86_400)) }
 }

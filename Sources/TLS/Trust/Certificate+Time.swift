@@ -21,14 +21,6 @@ extension Certificate {
 
         /// The date `2027-01-31`, in the proleptic Gregorian calendar. Times outside the years 1 to 9999 give their
         /// first or last day.
-        static func date(_ time: WallTime) -> String {
-            let date = CivilTime(time)
-            return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))"
-        }
-
-        private static func padded(_ number: Int, _ width: Int) -> String {
-            let digits = String(number)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
-        }
+        static func date(_ time: WallTime) -> String { CivilTime(time).dateText }
     }
 }

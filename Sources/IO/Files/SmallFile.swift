@@ -62,7 +62,7 @@ public enum SmallFile {
         while true {
             let count = piece.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             if count == 0 {
-                dropByteOrderMark(&bytes)
+                if bytes.starts(with: byteOrderMark) { move(&bytes, from: byteOrderMark.count, capacity: bytes.count) }
                 return bytes
             }
             if count < 0 {
@@ -71,27 +71,20 @@ public enum SmallFile {
                 throw .system(errno: reason == EAGAIN ? ETIMEDOUT : reason)
             }
             guard bytes.count + count <= limit else { throw .tooLarge }
-            if bytes.count + count > bytes.capacity { grow(&bytes, to: bytes.count + count) }
+            if bytes.count + count > bytes.capacity {
+                move(&bytes, from: 0, capacity: max(bytes.count + count, 2 * bytes.count))
+            }
             bytes += piece[..<count]
         }
     }
 
-    private static func dropByteOrderMark(_ bytes: inout [UInt8]) {
-        guard bytes.starts(with: byteOrderMark) else { return }
-        var text: [UInt8] = []
-        text.reserveCapacity(bytes.count)
-        text += bytes[byteOrderMark.count...]
+    /// Moves the bytes from `start` on to other memory, and wipes the former: an array that grows leaves copies behind.
+    private static func move(_ bytes: inout [UInt8], from start: Int, capacity: Int) {
+        var moved: [UInt8] = []
+        moved.reserveCapacity(capacity)
+        moved += bytes[start...]
         wipe(&bytes)
-        bytes = text
-    }
-
-    /// Grows the array with wiping: a growing array leaves copies behind.
-    private static func grow(_ bytes: inout [UInt8], to count: Int) {
-        var larger: [UInt8] = []
-        larger.reserveCapacity(max(count, 2 * bytes.count))
-        larger += bytes
-        wipe(&bytes)
-        bytes = larger
+        bytes = moved
     }
 
     static func wipe(_ bytes: inout [UInt8]) {

@@ -8,23 +8,17 @@ public enum PublicSuffix {
     /// - Parameter domain: in lower case and its ASCII form, without a dot at either end.
     public static func contains(_ domain: String) -> Bool? {
         guard !domain.utf8.contains(0) else { return false }
-        return list?.isPublic(domain)
+        return isPublic?(domain)
     }
 
-    private static let list = List()
-
-    /// The newest list on this machine: the distribution's file, or else the one in the library.
-    private struct List: Sendable {
-        let isPublic: @Sendable (String) -> Bool
-
-        init?() {
-            var library = libpsl()
-            guard libpsl_load(&library), let latest = library.latest, let ask = library.is_public_suffix2,
-                let list = latest(nil)
-            else { return nil }
-            // The list is never changed or freed.
-            let address = UInt(bitPattern: list)
-            isPublic = { ask(UnsafeRawPointer(bitPattern: address), $0, LIBPSL_TYPE) != 0 }
-        }
-    }
+    /// Looks into the newest list on this machine: the distribution's file, or else the one in the library.
+    private static let isPublic: (@Sendable (String) -> Bool)? = {
+        var library = libpsl()
+        guard libpsl_load(&library), let latest = library.latest, let ask = library.is_public_suffix2,
+            let list = latest(nil)
+        else { return nil }
+        // The list is never changed or freed.
+        let address = UInt(bitPattern: list)
+        return { ask(UnsafeRawPointer(bitPattern: address), $0, LIBPSL_TYPE) != 0 }
+    }()
 }

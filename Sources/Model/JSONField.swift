@@ -17,8 +17,7 @@ public struct JSONFieldManual: Sendable {
     }
 
     enum Kind: String {
-        case string, number, boolean, time, day, object, strings
-        case objects = "objects"
+        case string, number, boolean, time, day, object, objects, strings
     }
 }
 

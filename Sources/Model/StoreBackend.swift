@@ -5,12 +5,7 @@ public enum StoreBackend: String, Sendable, Hashable, CaseIterable {
 
     /// Whether a store is a file, which the rule file names by its path. If not, it is on a server that several proxies
     /// can share, and is named by a connection string.
-    public var isFile: Bool {
-        switch self {
-        case .sqlite: true
-        case .postgresql: false
-        }
-    }
+    public var isFile: Bool { self == .sqlite }
 }
 
 /// The place of a credential store.

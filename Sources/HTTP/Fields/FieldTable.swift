@@ -35,8 +35,7 @@ public final class FieldTable {
     /// Withholds the lines with that name, like those that a `Connection` option names.
     public func withhold(_ lowercaseName: StaticString, in bytes: Span<UInt8>) {
         for index in 0..<count where bytes.extracting(lines[index].name).equalsIgnoringCase(lowercaseName) {
-            hasNominated = true
-            lines.mark(index)
+            withhold(at: index)
         }
     }
 
@@ -44,8 +43,7 @@ public final class FieldTable {
     /// 3875 section 4.1.18) and its successors read names.
     public func withhold(named name: Span<UInt8>, in bytes: Span<UInt8>) {
         for index in 0..<count where Self.isSameVariable(bytes.extracting(lines[index].name), name) {
-            hasNominated = true
-            lines.mark(index)
+            withhold(at: index)
         }
     }
 

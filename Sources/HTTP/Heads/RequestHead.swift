@@ -13,7 +13,7 @@ public final class RequestHead {
     public private(set) var target = RequestTarget()
     public private(set) var version = Version.http11
     public let fields: FieldTable
-    private(set) var host = RequestHead.HostLine()
+    private(set) var host = HostLine()
     /// The authority read last; it outlives `reset`.
     private var recent = RecentAuthority()
     public private(set) var framing = BodyFraming.none
@@ -26,6 +26,16 @@ public final class RequestHead {
     public private(set) var maxForwards: Int?
     /// The protocol of a `Connection: upgrade` with an Upgrade field, in HTTP/1.1.
     public private(set) var upgrade: Upgrade?
+
+    /// The content of the Host field of a request, and the values assumed without it.
+    struct HostLine {
+        /// Whether the field equals the target's authority, byte for byte.
+        var isKept = false
+        /// The authority of the field, if the target names none.
+        var authority: Authority?
+        /// The port of an authority without one, if it is not the scheme's default.
+        var assumedPort: UInt16?
+    }
 
     /// The part of a head that follows from its version and its fields alone.
     private struct Conclusion {
@@ -56,7 +66,7 @@ public final class RequestHead {
         methodName = 0..<0
         version = .http11
         target = RequestTarget()
-        host = RequestHead.HostLine()
+        host = HostLine()
         framing = .none
         options = []
         keepAlive = false
@@ -321,17 +331,5 @@ public enum Version: UInt8, Sendable, Comparable {
         else { throw .malformedVersion }
         guard bytes[start + 5] == UInt8(ascii: "1") else { throw .unsupportedVersion }
         self = bytes[start + 7] == UInt8(ascii: "0") ? .http10 : .http11
-    }
-}
-
-extension RequestHead {
-    /// The content of the Host field of a request, and the values assumed without it.
-    struct HostLine {
-        /// Whether the field equals the target's authority, byte for byte.
-        var isKept = false
-        /// The authority of the field, if the target names none.
-        var authority: Authority?
-        /// The port of an authority without one, if it is not the scheme's default.
-        var assumedPort: UInt16?
     }
 }

@@ -34,8 +34,11 @@ public final class UpgradedOrigin: Sendable {
     }
 
     /// Appends `value`. If it is a URL of the origin in the form of the other side, it is changed to that of `side`.
-    func append(url value: Span<UInt8>, namedFor side: Side, to buffer: ByteBuffer) {
-        append(value, from: 0, urlAt: 0, namedFor: side, to: buffer)
+    /// - Parameter offset: the start of the URL; what is before it stays as it is.
+    func append(url value: Span<UInt8>, at offset: Int = 0, namedFor side: Side, to buffer: ByteBuffer) {
+        buffer.append(value.extracting(first: offset))
+        let rest = appendAuthority(value, urlAt: offset, namedFor: side, to: buffer)
+        buffer.append(value.extracting(rest..<value.count))
     }
 
     /// Appends `value`, whose URLs are in `<` and `>` (RFC 8288 section 3, RFC 4918 section 10.4).
@@ -58,7 +61,7 @@ public final class UpgradedOrigin: Sendable {
             if equals < value.count, value[equals] == .equals { start = Self.skipBlanks(value, from: equals &+ 1) }
         }
         if start < value.count, value[start] == .quote || value[start] == UInt8(ascii: "'") { start &+= 1 }
-        append(value, from: 0, urlAt: min(start, value.count), namedFor: .client, to: buffer)
+        append(url: value, at: min(start, value.count), namedFor: .client, to: buffer)
     }
 
     /// Appends the value of `Set-Cookie` without its `Secure` attribute: the client got the cookie from an `http` URL
@@ -101,14 +104,6 @@ public final class UpgradedOrigin: Sendable {
         var start = start
         while start < value.count, value[start].isBlank { start &+= 1 }
         return start
-    }
-
-    private func append(
-        _ value: Span<UInt8>, from start: Int, urlAt offset: Int, namedFor side: Side, to buffer: ByteBuffer
-    ) {
-        buffer.append(value.extracting(start..<offset))
-        let rest = appendAuthority(value, urlAt: offset, namedFor: side, to: buffer)
-        buffer.append(value.extracting(rest..<value.count))
     }
 
     /// Appends scheme, host and port for `side` if those of the other side are at `offset`.

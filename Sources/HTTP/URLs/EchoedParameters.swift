@@ -56,13 +56,10 @@ public struct EchoedParameters: Sendable {
                 let nameEnd = delimiter.range.upperBound + parameter.name.count
                 guard nameEnd < head.count,
                     head.extracting(delimiter.range.upperBound..<nameEnd).equals(parameter.name.span),
-                    let valueStart = Self.endOfEquals(in: head, at: nameEnd, isNested: isNested)
+                    let valueStart = Self.endOfEquals(in: head, at: nameEnd, isNested: isNested),
+                    let end = Self.end(of: parameter.value, in: head, at: valueStart, isNested: isNested)
                 else { continue }
-                guard let end = Self.end(of: parameter.value, in: head, at: valueStart, isNested: isNested) else {
-                    continue
-                }
-                return Found(
-                    delimiter: delimiter.range, end: end, isFirst: delimiter.isFirst, isNested: isNested)
+                return Found(delimiter: delimiter.range, end: end, isFirst: delimiter.isFirst, isNested: isNested)
             }
         }
         return nil

@@ -90,7 +90,7 @@ final class PACProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, descriptor, 0)
         posix_spawn_file_actions_adddup2(&actions, descriptor, 1)
-        guard Descriptors.Passed.end(before: 3, in: &actions) else { return nil }
+        guard Descriptors.endPassed(from: 3, in: &actions) else { return nil }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -128,7 +128,7 @@ public final class ChildProcess: @unchecked Sendable {
         posix_spawn_file_actions_adddup2(&actions, streams.output, 1)
         posix_spawn_file_actions_adddup2(&actions, streams.error, 2)
         // No test waits for the end of a stream that a child has by chance.
-        _ = Descriptors.Passed.end(before: 3, in: &actions)
+        _ = Descriptors.endPassed(from: 3, in: &actions)
 
         var attributes = attributes(ownSession: ownSession)
         defer { posix_spawnattr_destroy(&attributes) }

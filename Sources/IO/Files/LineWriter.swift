@@ -15,6 +15,13 @@ public final class LineWriter: Sendable {
         var endsWithinLine: Bool { get }
     }
 
+    /// The part of some bytes that was written.
+    public enum Written: Equatable, Sendable {
+        case all
+        /// The number of bytes before an error with that number, for instance on a full disk or a closed pipe.
+        case part(Int, errno: Int32)
+    }
+
     /// A change of the destination's state, for an operator, reported once each.
     public enum Change: Sendable, Equatable {
         /// The destination fails, such as a full disk or a closed pipe; the text is the system's.
@@ -178,15 +185,6 @@ public final class LineWriter: Sendable {
 
 extension LineWriter.Sink {
     public var endsWithinLine: Bool { false }
-}
-
-extension LineWriter {
-    /// The part of some bytes that was written.
-    public enum Written: Equatable, Sendable {
-        case all
-        /// The number of bytes before an error with that number, for instance on a full disk or a closed pipe.
-        case part(Int, errno: Int32)
-    }
 }
 
 /// A descriptor that lines are appended to.

@@ -1,3 +1,4 @@
+import Bytes
 import CLinux
 import Glibc
 import Synchronization
@@ -39,13 +40,39 @@ public enum Descriptors {
         Int(descriptor) < limit.load(ordering: .relaxed) / 4
     }
 
-    /// The descriptors that a started program inherits.
-    public enum Passed {
-        /// Closes all descriptors from `descriptor` on in the program, even those that a library opened without
-        /// close-on-exec.
-        /// - Returns: whether there was memory for that.
-        public static func end(before descriptor: Int32, in actions: inout posix_spawn_file_actions_t) -> Bool {
-            linux_spawn_close_from(&actions, descriptor) == 0
+    /// Closes all descriptors from `descriptor` on in a program that is being started, even those that a library opened
+    /// without close-on-exec.
+    /// - Returns: whether there was memory for that.
+    public static func endPassed(from descriptor: Int32, in actions: inout posix_spawn_file_actions_t) -> Bool {
+        linux_spawn_close_from(&actions, descriptor) == 0
+    }
+
+    /// The copies of this process's descriptors in programs that are being started. A descriptor that is closed
+    /// meanwhile stays watched until its copy is closed too.
+    final class Copies: Sendable {
+        private let starts = Atomic(0)
+        /// The time at which the last start ended, in the nanoseconds of a `LoopInstant`.
+        private let end = Atomic<UInt64>(0)
+
+        /// The time to wait after a start. The system lets the parent continue before it closes the child's copies,
+        /// and the child may have to wait for a processor.
+        static let patience: Milliseconds = 5000
+
+        /// Whether copies may exist.
+        /// - Parameter now: the time of the system's monotonic clock.
+        func mayExist(at now: LoopInstant) -> Bool {
+            starts.load(ordering: .sequentiallyConsistent) > 0
+                || now < LoopInstant(nanoseconds: end.load(ordering: .sequentiallyConsistent)) + Self.patience
+        }
+
+        /// Starts a program, and counts it meanwhile.
+        func whileMade<Result>(_ start: () -> Result) -> Result {
+            starts.add(1, ordering: .sequentiallyConsistent)
+            defer {
+                end.store(LoopInstant.ofSystem.nanoseconds, ordering: .sequentiallyConsistent)
+                starts.subtract(1, ordering: .sequentiallyConsistent)
+            }
+            return start()
         }
     }
 }

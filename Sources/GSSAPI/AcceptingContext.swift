@@ -41,10 +41,10 @@ public final class AcceptingContext: Sendable {
     ///   the bytes are not a token, or one of another mechanism; `.clockSkew` and `.unavailable` if the token could not
     ///   be judged.
     public func step(_ token: [UInt8]) throws(GSSAPIError) -> Step {
-        let result: Result<Step, GSSAPIError> = state.withLock { state in
+        try state.withLock { state throws(GSSAPIError) in
             // Without a token the library would begin a login itself.
             guard !token.isEmpty, !state.isOver else {
-                return .failure(GSSAPIError(.defectiveToken, token.isEmpty ? "no token" : "a token behind the last"))
+                throw GSSAPIError(.defectiveToken, token.isEmpty ? "no token" : "a token behind the last")
             }
             state.isOver = true
             var minor: OM_uint32 = 0
@@ -60,22 +60,17 @@ public final class AcceptingContext: Sendable {
             }
             defer { tokens.release(name: client) }
             let answer = tokens.take(&output)
-            if gssapi_failed(major) { return .failure(failure(major, minor)) }
+            if gssapi_failed(major) { throw failure(major, minor) }
             if gssapi_continues(major) {
-                guard let answer else {
-                    return .failure(GSSAPIError(.defectiveToken, "the client says nothing to go on"))
-                }
+                guard let answer else { throw GSSAPIError(.defectiveToken, "the client says nothing to go on") }
                 state.isOver = false
-                return .success(.continue(answer))
+                return Step.continue(answer)
             }
-            guard let principal = principal(client) else {
-                return .failure(GSSAPIError(.refused, "the client has no name"))
-            }
+            guard let principal = principal(client) else { throw GSSAPIError(.refused, "the client has no name") }
             // GSS_C_INDEFINITE (RFC 2744 section 3.15) is the largest number.
             let time = lifetime == .max ? nil : Milliseconds.seconds(Int(lifetime))
-            return .success(.established(principal: principal, token: answer, lifetime: time))
+            return Step.established(principal: principal, token: answer, lifetime: time)
         }
-        return try result.get()
     }
 
     private func principal(_ client: gss_name_t?) -> String? {

@@ -60,10 +60,10 @@ public final class InitiatingContext: Sendable {
     /// Performs the first step, or the one for a token of the service. If the ticket has expired, the first step blocks
     /// as long as a KDC takes. A step with a token asks no KDC.
     public func step(_ token: [UInt8]? = nil) throws(GSSAPIError) -> Step {
-        let result: Result<Step, GSSAPIError> = state.withLock { state in
+        try state.withLock { state throws(GSSAPIError) in
             // Bytes after the end, or an unexpected token, would begin another login.
             guard !state.isOver, token?.isEmpty != true, (token == nil) == (state.context == nil) else {
-                return .failure(GSSAPIError(.defectiveToken, "a token where none makes sense"))
+                throw GSSAPIError(.defectiveToken, "a token where none makes sense")
             }
             state.isOver = true
             var minor: OM_uint32 = 0
@@ -80,13 +80,12 @@ public final class InitiatingContext: Sendable {
             if gssapi_failed(major) {
                 let fault: GSSAPIError.Fault = token == nil ? .unavailable : .refused
                 let words = tokens.words(major, minor)
-                return .failure(GSSAPIError(SecurityTokens.isClockSkew(words) ? .clockSkew : fault, words))
+                throw GSSAPIError(SecurityTokens.isClockSkew(words) ? .clockSkew : fault, words)
             }
-            guard gssapi_continues(major) else { return .success(.established(answer)) }
-            guard let answer else { return .failure(GSSAPIError(.defectiveToken, "the service says nothing to go on")) }
+            guard gssapi_continues(major) else { return Step.established(answer) }
+            guard let answer else { throw GSSAPIError(.defectiveToken, "the service says nothing to go on") }
             state.isOver = false
-            return .success(.continue(answer))
+            return Step.continue(answer)
         }
-        return try result.get()
     }
 }

@@ -120,21 +120,6 @@ static inline int tls_reason(unsigned long error) { return ERR_GET_REASON(error)
 
 /* Stacks. */
 
-static inline STACK_OF(X509) *tls_new_certificates(void) { return sk_X509_new_null(); }
-static inline bool tls_append_certificate(STACK_OF(X509) *certificates, X509 *certificate) {
-    return sk_X509_push(certificates, certificate) > 0;
-}
-static inline void tls_free_certificates(STACK_OF(X509) *certificates) { sk_X509_free(certificates); }
-static inline int tls_certificate_count(const STACK_OF(X509) *certificates) { return sk_X509_num(certificates); }
-static inline X509 *tls_certificate(const STACK_OF(X509) *certificates, int place) {
-    return sk_X509_value(certificates, place);
-}
-
-static inline int tls_name_count(const STACK_OF(X509_NAME) *names) { return sk_X509_NAME_num(names); }
-static inline X509_NAME *tls_name(const STACK_OF(X509_NAME) *names, int place) {
-    return sk_X509_NAME_value(names, place);
-}
-
 static inline STACK_OF(X509_NAME) *tls_new_names(void) { return sk_X509_NAME_new_null(); }
 static inline bool tls_append_name(STACK_OF(X509_NAME) *names, X509_NAME *name) {
     return sk_X509_NAME_push(names, name) > 0;

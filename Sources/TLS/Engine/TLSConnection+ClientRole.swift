@@ -78,11 +78,8 @@ extension TLSConnection {
                 return 0
             }
             SSL_certs_clear(connection)
-            let issuers = SSL_get0_peer_CA_list(connection)
-            let names = (0..<max(0, tls_name_count(issuers))).compactMap { place in
-                tls_name(issuers, place).flatMap { DistinguishedName(copying: $0) }
-            }
-            guard let identity = chooseIdentity?(names) else {
+            let issuers = PathVerification.Stack.objects(in: SSL_get0_peer_CA_list(connection))
+            guard let identity = chooseIdentity?(issuers.compactMap { DistinguishedName(copying: $0) }) else {
                 identityAnswer = .declined
                 return 1
             }
@@ -107,10 +104,8 @@ extension TLSConnection {
 
         /// The size of the certificates that the server has presented, in bytes.
         private static func chainSize(of connection: OpaquePointer) -> Int {
-            guard let stack = SSL_get_peer_cert_chain(connection) else { return 0 }
-            return (0..<max(0, OPENSSL_sk_num(stack))).reduce(0) { size, index in
-                guard let certificate = OPENSSL_sk_value(stack, index) else { return size }
-                return size + Int(max(0, i2d_X509(OpaquePointer(certificate), nil)))
+            PathVerification.Stack.objects(in: SSL_get_peer_cert_chain(connection)).reduce(0) { size, certificate in
+                size + Int(max(0, i2d_X509(certificate, nil)))
             }
         }
     }

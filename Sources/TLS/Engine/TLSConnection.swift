@@ -414,11 +414,8 @@ public final class TLSConnection: RecordTransport {
     /// A client's certificates; after a resumed session only the client's own.
     public var clientChain: PresentedChain? {
         guard server != nil, let leaf = SSL_get0_peer_certificate(handle) else { return nil }
-        let others = SSL_get_peer_cert_chain(handle)
-        let count = max(0, tls_certificate_count(others))
-        return PresentedChain(
-            leaf: Certificate(borrowing: leaf),
-            others: (0..<count).compactMap { tls_certificate(others, $0).map { Certificate(borrowing: $0) } })
+        let others = PathVerification.Stack.objects(in: SSL_get_peer_cert_chain(handle))
+        return PresentedChain(leaf: Certificate(borrowing: leaf), others: others.map { Certificate(borrowing: $0) })
     }
 
     /// The `tls-server-end-point` channel binding (RFC 5929 section 4.1), equal on both sides: a hash of the server's

@@ -63,11 +63,10 @@ extension Certificate {
                 else { return false }
                 let constraints = decoded.assumingMemoryBound(to: NAME_CONSTRAINTS.self)
                 defer { NAME_CONSTRAINTS_free(constraints) }
-                let subtrees = constraints.pointee.excludedSubtrees
-                return (0..<max(0, OPENSSL_sk_num(subtrees))).contains { index in
-                    guard
-                        let subtree = OPENSSL_sk_value(subtrees, index)?.assumingMemoryBound(to: GENERAL_SUBTREE.self),
-                        let base = subtree.pointee.base, case .dns(let domain) = SubjectAlternativeName(base)
+                let subtrees = PathVerification.Stack.objects(in: constraints.pointee.excludedSubtrees)
+                return subtrees.contains { subtree in
+                    guard let base = UnsafePointer<GENERAL_SUBTREE>(subtree).pointee.base,
+                        case .dns(let domain) = SubjectAlternativeName(base)
                     else { return false }
                     return host == domain || host.hasSuffix(domain.hasPrefix(".") ? domain : ".\(domain)")
                 }

@@ -52,8 +52,8 @@ public final class Certificate: Sendable, Equatable, CustomStringConvertible {
         }
         let stack = OpaquePointer(names)
         defer { GENERAL_NAMES_free(stack) }
-        return (0..<OPENSSL_sk_num(stack)).compactMap { index in
-            OPENSSL_sk_value(stack, index).map { SubjectAlternativeName($0.assumingMemoryBound(to: GENERAL_NAME.self)) }
+        return PathVerification.Stack.objects(in: stack).map {
+            SubjectAlternativeName(UnsafePointer<GENERAL_NAME>($0))
         }
     }
 

@@ -31,15 +31,12 @@ public struct PresentedChain: Sendable {
 
     /// Takes the chain that a peer sent, from an `X509_STORE_CTX` of its handshake; nil if it is empty.
     init?(in evaluation: OpaquePointer, keyExchange: KeyExchange) {
-        let stack = X509_STORE_CTX_get0_untrusted(evaluation)
-        let count = max(0, OPENSSL_sk_num(stack))
-        let certificates = (0..<min(count, Int32(Self.limit) + 1)).compactMap { index in
-            OPENSSL_sk_value(stack, index).map { Certificate(borrowing: OpaquePointer($0)) }
-        }
+        let sent = PathVerification.Stack.objects(in: X509_STORE_CTX_get0_untrusted(evaluation))
+        let certificates = sent.prefix(Self.limit + 1).map { Certificate(borrowing: $0) }
         guard let leaf = certificates.first else { return nil }
         self.leaf = leaf
         others = Array(certificates.dropFirst())
-        omitted = Int(count) - certificates.count
+        omitted = sent.count - certificates.count
         self.keyExchange = keyExchange
     }
 

@@ -25,6 +25,9 @@ extension UInt8 {
 
     public var isDigit: Bool { self &- 0x30 < 10 }
 
+    /// An ASCII letter or digit.
+    public var isAlphanumeric: Bool { (self | 0x20) &- 0x61 < 26 || isDigit }
+
     /// Space or horizontal tab: RFC 9110 calls it OWS.
     public var isBlank: Bool { self == .space || self == .tab }
 

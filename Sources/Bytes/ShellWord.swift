@@ -2,16 +2,8 @@
 public enum ShellWord {
     /// Quotes the text if necessary.
     public static func quoted(_ text: String) -> String {
-        let plain: (UInt8) -> Bool = { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "-_./:,@%+".utf8.contains(byte)
-            }
-        }
-        if !text.isEmpty, text.utf8.allSatisfy(plain) { return text }
-        return always(text)
+        let isPlain = text.utf8.allSatisfy { $0.isAlphanumeric || "-_./:,@%+".utf8.contains($0) }
+        return isPlain && !text.isEmpty ? text : always(text)
     }
 
     /// Quotes the text always.

@@ -52,7 +52,7 @@ public enum PACPath: Equatable, Sendable {
             host = host.dropFirst().dropLast()
             guard IPAddress(String(host))?.family == .v6 else { return nil }
         }
-        let isName = host.utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0.isDigit || "-._".utf8.contains($0) }
+        let isName = host.utf8.allSatisfy { $0.isAlphanumeric || "-._".utf8.contains($0) }
         guard !host.isEmpty, isName || IPAddress(String(host)) != nil else { return nil }
         return (HostSpelling.canonical(String(host)), port)
     }

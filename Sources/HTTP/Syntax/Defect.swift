@@ -74,10 +74,7 @@ public enum Defect: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// Whether old servers write it in responses with only one possible meaning, which the client can get.
     var isLenientlyRead: Bool {
-        switch self {
-        case .bareLineFeed, .foldedLine, .blankBeforeColon: true
-        default: false
-        }
+        [.bareLineFeed, .foldedLine, .blankBeforeColon].contains(self)
     }
 
     public var description: String {

@@ -1,3 +1,4 @@
+import Bytes
 import COpenSSL
 
 // The facts of a certificate that issuing needs.
@@ -61,15 +62,9 @@ extension ServerName {
     public var isFitForCertificates: Bool {
         guard case .host(let name) = self else { return true }
         let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        return name.utf8.count <= 253 && labels.allSatisfy { (1...63).contains($0.count) && $0.allSatisfy(Self.isFit) }
-    }
-
-    private static func isFit(_ unit: UInt8) -> Bool {
-        switch unit {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        return name.utf8.count <= 253
+            && labels.allSatisfy { label in
+                (1...63).contains(label.count) && label.allSatisfy { $0.isAlphanumeric || "-_".utf8.contains($0) }
+            }
     }
 }

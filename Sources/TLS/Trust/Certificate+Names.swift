@@ -46,7 +46,7 @@ extension Certificate {
             }
 
             private static func isLetterDigitHyphen(_ unit: UInt8) -> Bool {
-                (0x61...0x7A).contains(unit.asciiLowercased) || unit.isDigit || unit == hyphen
+                unit.isAlphanumeric || unit == hyphen
             }
 
             private static let star = UInt8(ascii: "*")

@@ -18,23 +18,19 @@ struct Complaint {
 
     /// Whether a list names the certificate, or the list is invalid.
     var isOfList: Bool {
-        switch code {
-        case X509_V_ERR_CERT_REVOKED, X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE, X509_V_ERR_CRL_SIGNATURE_FAILURE,
+        [
+            X509_V_ERR_CERT_REVOKED, X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE, X509_V_ERR_CRL_SIGNATURE_FAILURE,
             X509_V_ERR_CRL_NOT_YET_VALID, X509_V_ERR_CRL_HAS_EXPIRED, X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD,
             X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD, X509_V_ERR_KEYUSAGE_NO_CRL_SIGN,
-            X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION, X509_V_ERR_CRL_PATH_VALIDATION_ERROR:
-            true
-        default: false
-        }
+            X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION, X509_V_ERR_CRL_PATH_VALIDATION_ERROR,
+        ].contains(code)
     }
 
     /// Whether no list covers the certificate. That is not a problem: the certificate counts as not revoked.
     var isUnlisted: Bool {
-        if lacksListIssuer { return true }
-        return switch code {
-        case X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_DIFFERENT_CRL_SCOPE, X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER: true
-        default: false
-        }
+        lacksListIssuer
+            || [X509_V_ERR_UNABLE_TO_GET_CRL, X509_V_ERR_DIFFERENT_CRL_SCOPE, X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER]
+                .contains(code)
     }
 
     /// Whether an unusable list leaves it uncertain if the certificate is revoked.

@@ -28,17 +28,15 @@ public enum Redirection {
     /// Whether a connection from that address is one of this process.
     public static func isOwn(_ peer: SocketAddress) -> Bool { own.withLock { $0.counts[peer] != nil } }
 
-    /// Begins the connection of a socket, as `connect` does, and remembers where it comes from. `isOwn` waits meanwhile, since
-    /// the connection may arrive here before this call returns.
+    /// Begins the connection of a socket, as `Socket.connect` does, and remembers where it comes from. `isOwn` waits
+    /// meanwhile, since the connection may arrive here before this call returns.
     /// - Returns: 0 or an error number.
     static func connect(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
         var mark = mark
         setsockopt(descriptor, SOL_SOCKET, SO_MARK, &mark, socklen_t(MemoryLayout<Int32>.size))
         return own.withLock { own in
-            guard address.withSystemAddress({ Glibc.connect(descriptor, $0, $1) }) == 0 || errno == EINPROGRESS else {
-                return errno
-            }
-            guard let source = SocketAddress(of: descriptor, getsockname) else { return 0 }
+            let reason = Socket.connect(descriptor, to: address)
+            guard reason == 0, let source = SocketAddress(of: descriptor, getsockname) else { return reason }
             own.addresses[descriptor] = source
             own.counts[source, default: 0] += 1
             return 0

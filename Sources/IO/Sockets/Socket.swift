@@ -37,21 +37,20 @@ public final class Socket: DescriptorChannel {
         }
         guard descriptor >= 0 else { throw .system(errno: errno, operation: "cannot make a socket") }
         sendAtOnce(descriptor)
-        if Redirection.isActive {
-            let reason = Redirection.connect(descriptor, to: address)
-            if reason != 0 {
-                Glibc.close(descriptor)
-                throw .system(errno: reason, operation: "cannot connect to \(address)")
-            }
-            return try Socket(takingOwnership: descriptor, on: loop)
-        }
-        let started = address.withSystemAddress { Glibc.connect(descriptor, $0, $1) }
-        if started != 0, errno != EINPROGRESS {
-            let reason = errno
+        let reason =
+            Redirection.isActive ? Redirection.connect(descriptor, to: address) : connect(descriptor, to: address)
+        guard reason == 0 else {
             Glibc.close(descriptor)
             throw .system(errno: reason, operation: "cannot connect to \(address)")
         }
         return try Socket(takingOwnership: descriptor, on: loop)
+    }
+
+    /// Begins the connection of a descriptor.
+    /// - Returns: 0 or an error number.
+    static func connect(_ descriptor: Int32, to address: SocketAddress) -> Int32 {
+        let isBegun = address.withSystemAddress { Glibc.connect(descriptor, $0, $1) } == 0 || errno == EINPROGRESS
+        return isBegun ? 0 : errno
     }
 
     override public func close() {

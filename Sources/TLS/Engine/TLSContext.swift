@@ -37,13 +37,9 @@ enum TLSContext {
         if !success { throw OpenSSLErrors.take().failure }
     }
 
-    /// The names in the form of RFC 7301 section 3.1; names that do not fit are omitted.
-    static func wireForm(_ protocols: [String]) -> [UInt8] {
-        protocols.filter { 1...255 ~= $0.utf8.count }.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
-    }
-
+    /// Offers protocols in the form of RFC 7301 section 3.1; names that do not fit are omitted.
     static func offer(_ protocols: [String], on context: OpaquePointer) -> Bool {
-        let names = wireForm(protocols)
+        let names = protocols.filter { 1...255 ~= $0.utf8.count }.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
         return names.isEmpty || SSL_CTX_set_alpn_protos(context, names, UInt32(clamping: names.count)) == 0
     }
 }

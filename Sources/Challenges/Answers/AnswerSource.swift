@@ -348,6 +348,7 @@ extension Evidence.RetryTerms {
     }
 }
 
+/// Credentials that rules send with every request, with or without a challenge.
 extension AnswerSource {
     /// The parts of a request that affect preemptive credentials.
     public struct PreemptiveTerms {
@@ -363,10 +364,7 @@ extension AnswerSource {
 
         public init() {}
     }
-}
 
-/// Credentials that rules send with every request, with or without a challenge.
-extension AnswerSource {
     /// The answer that a rule gives in its own place.
     func placed(at target: ByteBuffer, with token: Credential?) -> Finding? {
         policy.rules.speaks(of: .places) ? preemptive([.default], at: target, with: token) : nil

@@ -87,9 +87,7 @@ public final class Challenger {
         dependsOnClient = rules.answerDependsOnClient(host: host.span, port: port, isProxy: isProxy)
         judge = rules
     }
-}
 
-extension Challenger {
     /// An answer with a rule's credential in a known space, and everything it depends on except the target. Finding it
     /// costs about 4,000 instructions, mostly for rules and names; requests to one server mostly need the same.
     final class LatestAnswer {

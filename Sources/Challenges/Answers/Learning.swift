@@ -89,9 +89,7 @@ public struct Learning {
         }
         return credential
     }
-}
 
-extension Learning {
     /// The credentials of one request that are being stored (`persistence permanent`). The client gets the response
     /// only after that. So a proxy that is killed after a response has stored the credential.
     ///

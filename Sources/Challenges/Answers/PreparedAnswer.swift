@@ -72,9 +72,7 @@ public final class PreparedAnswer {
         case .needsBody, .mismatch: return false
         }
     }
-}
 
-extension PreparedAnswer {
     /// The state of a request's answer.
     public enum State {
         /// The request is sent without an answer.

@@ -364,13 +364,6 @@ extension RuleDelegate {
     }
 }
 
-extension OperatorQuestion {
-    /// No operator has answered in time.
-    public struct Unanswered: Error {
-        public let reason: String
-    }
-}
-
 extension OperatorQuestions.Outcome {
     /// The reason why there is no answer, as the end of a sentence about the rule.
     func reason(_ rule: String, within limit: Milliseconds) -> String {

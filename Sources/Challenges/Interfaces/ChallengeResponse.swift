@@ -39,6 +39,9 @@ extension ChallengeResponse {
     func challenges(in fields: ChallengeFields) -> [HeaderChallenge] {
         fields.challenging(in: status) { challenges(in: $0) }
     }
+
+    /// Whether the server is in a state to judge.
+    var hasJudged: Bool { status.rawValue < 500 }
 }
 
 /// The fields in which a server challenges and is answered: as an origin (RFC 9110 section 11.6) or as a proxy on the way
@@ -123,9 +126,4 @@ public struct ChallengeFailure: Sendable {
             .badGateway, .httpProtocolError,
             "\(title) could not prove \(proof): it is not the one that was asked")
     }
-}
-
-extension ChallengeResponse {
-    /// Whether the server is in a state to judge.
-    var hasJudged: Bool { status.rawValue < 500 }
 }

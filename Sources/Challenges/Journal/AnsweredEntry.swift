@@ -35,9 +35,7 @@ final class AnsweredEntry: Sendable {
         entry.count += repetitions.load(ordering: .relaxed)
         entry.last = max(entry.last, last.load(ordering: .relaxed))
     }
-}
 
-extension AnsweredEntry {
     /// The note of a challenger's last answer.
     struct Latest {
         let note: AnsweredEntry

@@ -139,31 +139,7 @@ public struct JournalEntry: Sendable {
     public mutating func note(_ response: ResponseExcerpt?, at now: WallTime) {
         (self.response, responded) = (response, now)
     }
-}
 
-/// Makes texts of servers safe for a page and a terminal.
-public enum JournalText {
-    public static let longest = 256
-    /// The limit of field lines of one response.
-    static let lines = 8
-    /// The limit of the asked rules that are shown.
-    static let rules = 12
-
-    /// Returns one line of limited length, without anything that controls a terminal.
-    public static func printable(_ text: String, longest: Int = longest) -> String {
-        if text.utf8.count <= longest, text.utf8.allSatisfy({ $0 >= .space && $0 < .delete }) { return text }
-        var line = ""
-        for scalar in text.unicodeScalars.prefix(longest) {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator: line.unicodeScalars.append("\u{FFFD}")
-            default: line.unicodeScalars.append(scalar)
-            }
-        }
-        return line.unicodeScalars.count < text.unicodeScalars.count ? line + "…" : line
-    }
-}
-
-extension JournalEntry {
     /// The names that suggested lines give to rules and credentials.
     public struct SuggestedNames: Sendable, Equatable {
         public var rules: Set<String> = []
@@ -188,5 +164,27 @@ extension JournalEntry {
             rules.formUnion(other.rules)
             credentials.formUnion(other.credentials)
         }
+    }
+}
+
+/// Makes texts of servers safe for a page and a terminal.
+public enum JournalText {
+    public static let longest = 256
+    /// The limit of field lines of one response.
+    static let lines = 8
+    /// The limit of the asked rules that are shown.
+    static let rules = 12
+
+    /// Returns one line of limited length, without anything that controls a terminal.
+    public static func printable(_ text: String, longest: Int = longest) -> String {
+        if text.utf8.count <= longest, text.utf8.allSatisfy({ $0 >= .space && $0 < .delete }) { return text }
+        var line = ""
+        for scalar in text.unicodeScalars.prefix(longest) {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator: line.unicodeScalars.append("\u{FFFD}")
+            default: line.unicodeScalars.append(scalar)
+            }
+        }
+        return line.unicodeScalars.count < text.unicodeScalars.count ? line + "…" : line
     }
 }

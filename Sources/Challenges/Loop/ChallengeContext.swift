@@ -6,7 +6,9 @@ import Model
 import Rules
 import Telemetry
 
-extension ChallengeContext {
+/// The context in which one request's challenges are handled. It does not change during the request, but its objects
+/// do.
+public final class ChallengeContext {
     /// A request whose challenges are handled.
     public struct Request {
         /// The request target as the challenger sees it.
@@ -39,11 +41,7 @@ extension ChallengeContext {
             self.waiting = waiting
         }
     }
-}
 
-/// The context in which one request's challenges are handled. It does not change during the request, but its objects
-/// do.
-public final class ChallengeContext {
     public let source: AnswerSource
     public let request: Request
     /// The reader of responses.
@@ -135,9 +133,7 @@ public final class ChallengeContext {
         }
         if request.record.rule != nil { source.keep(answer) }
     }
-}
 
-extension ChallengeContext {
     /// Writes a decision into the request's record. After a refusal the record keeps the rule whose answer was refused, until
     /// another rule answers or ends the request.
     func note(_ ruled: RuleDelegate.DelegateDecision, on challenge: AuthenticationChallenge) {

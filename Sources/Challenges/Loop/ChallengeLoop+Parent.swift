@@ -20,9 +20,7 @@ extension ChallengeLoop {
 
         var isRefused: Bool { if case .refused = self { true } else { false } }
     }
-}
 
-extension ChallengeLoop {
     /// Finds out whether the parent that made the request, or the origin, sent a `401`. While the answer is not known
     /// to be accepted by the parent, and if the response would count against the origin's credential or looks like the
     /// parent's own, the parent is asked. This is done by a sample, or else by CONNECT, which the origin cannot

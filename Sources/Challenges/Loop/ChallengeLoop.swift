@@ -511,10 +511,9 @@ public final class ChallengeLoop {
             return .cancel(reason: sentence)
         }
     }
-}
 
-/// The preemptive answer of a request.
-extension ChallengeLoop {
+    // MARK: - The preemptive answer
+
     /// Finds the preemptive answer; waits for the leader of a single flight.
     ///
     /// - Parameter finding: the result of an earlier search; nil to search now.
@@ -587,10 +586,9 @@ extension ChallengeLoop {
         if preparation.mayPreempt(prepared) { preempt(with: prepared, by: rule) }
         preparation.begin(attempt)
     }
-}
 
-/// The parts that the journal needs of a request that was not answered.
-extension ChallengeLoop {
+    // MARK: - The parts that the journal needs of a request that was not answered
+
     /// The spaces that refused an answer, with the refused versions, the latest last.
     public var refusals: [(space: ProtectionSpace, version: CredentialVersion)] { task.refusals }
 

@@ -151,9 +151,7 @@ extension ChallengeState {
         audit.note(
             AuditEvent(.trustSet, by: actor, space, credential: credential.version.name, details: "until \(until)"))
     }
-}
 
-extension ChallengeState {
     /// Returns a credential that an operator names: one of the rule file, or of the store for that space.
     public func credential(
         named name: String, for space: ProtectionSpace, by policy: ChallengePolicy

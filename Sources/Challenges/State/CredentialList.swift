@@ -62,9 +62,7 @@ public struct CredentialList: Sendable {
 
     /// The number of credentials that are not sent to some server.
     public var heldCount: Int { entries.count(where: \.standing.isOnHold) }
-}
 
-extension CredentialList {
     /// A credential, with the state of its value.
     public struct Entry: Sendable {
         /// The owner of the value.
@@ -171,16 +169,7 @@ extension CredentialList {
             standing.isTroubled ? CredentialRemedy(name, source).sentence(in: standing) : nil
         }
     }
-}
 
-extension Account {
-    /// The servers that have accepted or refused the version.
-    fileprivate var judges: [Record] {
-        records.filter { $0.isKnown || $0.takesTickets || $0.lastRefused > 0 || $0.pause != nil }
-    }
-}
-
-extension CredentialList {
     /// A credential of a store, without its value.
     public struct StoredPlace: Sendable {
         public let space: ProtectionSpace
@@ -202,5 +191,12 @@ extension CredentialList {
             self.isDefault = isDefault
             self.lastDay = lastDay
         }
+    }
+}
+
+extension Account {
+    /// The servers that have accepted or refused the version.
+    fileprivate var judges: [Record] {
+        records.filter { $0.isKnown || $0.takesTickets || $0.lastRefused > 0 || $0.pause != nil }
     }
 }

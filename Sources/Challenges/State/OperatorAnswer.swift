@@ -15,6 +15,17 @@ public struct OperatorAnswer: Sendable {
         /// Continue with the response's next challenge.
         case reject
         case cancel
+
+        /// The name in metrics.
+        var disposition: MetricsPage.Questions.Disposition {
+            switch self {
+            case .use: .use
+            case .password: .user
+            case .trust: .trust
+            case .reject: .reject
+            case .cancel: .cancel
+            }
+        }
     }
 
     public let act: Act
@@ -35,22 +46,7 @@ public struct OperatorAnswer: Sendable {
         case .cancel: "cancel"
         }
     }
-}
 
-extension OperatorAnswer.Act {
-    /// The name in metrics.
-    var disposition: MetricsPage.Questions.Disposition {
-        switch self {
-        case .use: .use
-        case .password: .user
-        case .trust: .trust
-        case .reject: .reject
-        case .cancel: .cancel
-        }
-    }
-}
-
-extension OperatorAnswer {
     /// An operator's answer that also applies to later requests and can be revoked. Passwords are kept elsewhere, in
     /// the client's session.
     public struct Standing: Sendable {

@@ -318,6 +318,11 @@ public struct OperatorQuestion: Sendable {
         }
     }
 
+    /// No operator has answered in time.
+    public struct Unanswered: Error {
+        public let reason: String
+    }
+
     public let id: Int
     let key: OperatorQuestion.Key
     /// The user of the proposed credential; nil if none.

@@ -88,6 +88,40 @@ final class SessionCredentials: Sendable {
     fileprivate static func weight(of credential: Credential, _ space: ProtectionSpace) -> Int {
         512 + credential.byteCount + space.host.utf8.count + (space.realm?.utf8.count ?? 0)
     }
+
+    /// The origins for which a session has a credential. The proxy may answer their challenges although no rule covers
+    /// them.
+    final class Origins: Sendable {
+        private let origins = Mutex(LRUMap<Origin, Void>())
+        private let changes = Atomic(1)
+        private let capacity: Int
+
+        /// - Parameter capacity: the limit of origins. Beyond it the oldest is forgotten; if no rule covers it, clients
+        ///   get its challenges until one of them sends its credential again.
+        init(capacity: Int = 16_384) { self.capacity = max(1, capacity) }
+
+        /// A number that changes when the origins change; never 0.
+        var generation: Int { changes.load(ordering: .relaxed) }
+
+        var count: Int { origins.withLock { $0.count } }
+
+        func contains(_ origin: Origin) -> Bool { origins.withLock { $0.contains(origin) } }
+
+        func insert(_ new: some Sequence<Origin>) {
+            let isOther = origins.withLock { origins in
+                var isOther = false
+                for origin in new {
+                    if !origins.contains(origin) {
+                        isOther = true
+                        origins.makeRoom(below: capacity)
+                    }
+                    origins.put((), for: origin)
+                }
+                return isOther
+            }
+            if isOther { changes.add(1, ordering: .relaxed) }
+        }
+    }
 }
 
 extension SessionCredentials.State {
@@ -161,42 +195,6 @@ public enum SessionClient: Sendable, Hashable {
         switch self {
         case .user: self
         case .address(let address): .address(address?.unmapped.network)
-        }
-    }
-}
-
-extension SessionCredentials {
-    /// The origins for which a session has a credential. The proxy may answer their challenges although no rule covers
-    /// them.
-    final class Origins: Sendable {
-        private let origins = Mutex(LRUMap<Origin, Void>())
-        private let changes = Atomic(1)
-        private let capacity: Int
-
-        /// - Parameter capacity: the limit of origins. Beyond it the oldest is forgotten; if no rule covers it, clients
-        ///   get its challenges until one of them sends its credential again.
-        init(capacity: Int = 16_384) { self.capacity = max(1, capacity) }
-
-        /// A number that changes when the origins change; never 0.
-        var generation: Int { changes.load(ordering: .relaxed) }
-
-        var count: Int { origins.withLock { $0.count } }
-
-        func contains(_ origin: Origin) -> Bool { origins.withLock { $0.contains(origin) } }
-
-        func insert(_ new: some Sequence<Origin>) {
-            let isOther = origins.withLock { origins in
-                var isOther = false
-                for origin in new {
-                    if !origins.contains(origin) {
-                        isOther = true
-                        origins.makeRoom(below: capacity)
-                    }
-                    origins.put((), for: origin)
-                }
-                return isOther
-            }
-            if isOther { changes.add(1, ordering: .relaxed) }
         }
     }
 }

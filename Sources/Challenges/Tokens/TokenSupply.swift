@@ -18,7 +18,8 @@ public protocol TokenFetching {
     func read(_ document: HTTPEndpoint) async throws(TokenError) -> (status: Int, content: [UInt8])
 }
 
-extension TokenSupply {
+/// Exchanges credentials for tokens: cached ones, or new ones, fetched once for all requests that wait.
+public struct TokenSupply {
     /// The reason why there is no token to answer with.
     enum Missing: Error, CustomStringConvertible {
         /// The request itself fetches a token.
@@ -50,10 +51,7 @@ extension TokenSupply {
 
         var isTransient: Bool { if case .failed(_, _, let isTransient) = self { isTransient } else { false } }
     }
-}
 
-/// Exchanges credentials for tokens: cached ones, or new ones, fetched once for all requests that wait.
-public struct TokenSupply {
     public let delegate: RuleDelegate
     public let loop: EventLoop
     public let fetcher: any TokenFetching
@@ -206,17 +204,7 @@ public struct TokenSupply {
             await renewal.run()
         }
     }
-}
 
-extension ChallengeState {
-    /// The credential that answers right now: itself, or the cached token; nil where one has to be fetched first.
-    public func current(_ credential: Credential, at now: @autoclosure () -> WallTime) -> Credential? {
-        guard credential.version.isGrant else { return credential }
-        return tokens.current(for: credential.version, at: now())?.with(credential.persistence)
-    }
-}
-
-extension TokenSupply {
     /// One fetch of a token for a grant, for all waiters.
     struct Renewal {
         /// The credential of the rule file, whose account is asked.
@@ -425,5 +413,13 @@ extension TokenSupply {
 extension TokenGrant.Input {
     fileprivate var isOfCredential: Bool {
         if case .credential = source { true } else { false }
+    }
+}
+
+extension ChallengeState {
+    /// The credential that answers right now: itself, or the cached token; nil where one has to be fetched first.
+    public func current(_ credential: Credential, at now: @autoclosure () -> WallTime) -> Credential? {
+        guard credential.version.isGrant else { return credential }
+        return tokens.current(for: credential.version, at: now())?.with(credential.persistence)
     }
 }

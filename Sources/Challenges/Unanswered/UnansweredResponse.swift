@@ -174,9 +174,7 @@ public struct UnansweredResponse {
         guard space.authenticationMethod != .other else { return nil }
         return state.storage.proposedCredential(for: space)
     }
-}
 
-extension UnansweredResponse {
     /// The remedy for a credential that was refused or is on hold there; nil if it is not on hold.
     func remedy(
         in space: ProtectionSpace, by action: Configuration.ChallengeRule.Action, at now: WallTime

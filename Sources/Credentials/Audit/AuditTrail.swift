@@ -56,9 +56,7 @@ public final class AuditTrail: Sendable {
         if admission.isAdmitted { observer(event) }
         return admission.isAdmitted
     }
-}
 
-extension AuditTrail {
     /// Limits the events that one server can cause, which may send another realm each time, or one client by its logins.
     struct Budget {
         private struct Window {

@@ -128,9 +128,7 @@ public final class CAStore: Sendable {
         if case .state = place, !authority.speaks(for: names) { return .otherNames(certificate: place.certificate) }
         return nil
     }
-}
 
-extension CAStore {
     /// The location of the local CA's certificate and key.
     public enum Location: Sendable, Hashable {
         /// The files `ca.pem` and `ca.key` in a directory of the proxy; created if they are missing.

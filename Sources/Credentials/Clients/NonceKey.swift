@@ -29,9 +29,7 @@ public struct NonceKey: Sendable {
         guard let key = SealingKey(text: text) else { throw .unusable(source.words) }
         return key.derived(for: "client nonces")
     }
-}
 
-extension NonceKey {
     /// The reason why there is no key for nonces.
     public enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
         case exposed(path: String)

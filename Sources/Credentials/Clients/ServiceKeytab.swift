@@ -55,9 +55,7 @@ public final class ServiceKeytab: Sendable {
             throw LoginFailure(error)
         }
     }
-}
 
-extension ServiceKeytab {
     /// A client's login with the keys of a keytab. Its steps follow each other. The number of waiting steps is limited,
     /// and the clients' addresses take turns. The step of a client that leaves is dropped.
     public final class Login: Sendable {
@@ -94,22 +92,7 @@ extension ServiceKeytab {
             }
         }
     }
-}
 
-extension ServiceKeytab.LoginFailure {
-    init(_ error: GSSAPIError) {
-        let fault: Fault =
-            switch error.fault {
-            case .refused: .refused
-            case .clockSkew: .clockSkew
-            case .unavailable: .unavailable
-            case .defectiveToken: .notKerberos
-            }
-        self.init(fault, error.description)
-    }
-}
-
-extension ServiceKeytab {
     /// The reason why a client's login by Kerberos failed, and whose fault that is.
     public struct LoginFailure: Error, Sendable, Equatable, CustomStringConvertible {
         public enum Fault: Sendable, Equatable {
@@ -131,6 +114,17 @@ extension ServiceKeytab {
         public init(_ fault: Fault, _ description: String) {
             self.fault = fault
             self.description = description
+        }
+
+        init(_ error: GSSAPIError) {
+            let fault: Fault =
+                switch error.fault {
+                case .refused: .refused
+                case .clockSkew: .clockSkew
+                case .unavailable: .unavailable
+                case .defectiveToken: .notKerberos
+                }
+            self.init(fault, error.description)
         }
     }
 }

@@ -74,9 +74,7 @@ struct UserAccounts: Sendable {
         numbers[code] = accounts.count - 1
         return accounts.count - 1
     }
-}
 
-extension UserAccounts {
     /// One line of a users file.
     fileprivate enum Line {
         /// A line of htpasswd or `attache password`; nginx and trac have more columns after the hash.

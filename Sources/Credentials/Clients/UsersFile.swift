@@ -131,9 +131,7 @@ public final class UsersFile: Sendable {
         if !without.isEmpty { lines.note(.withoutDigest(without, realm: realm)) }
         if !weaker.isEmpty { lines.note(.withoutSHA256(weaker, realm: realm)) }
     }
-}
 
-extension UsersFile {
     /// A problem of a users or tokens file, or of one of its lines. It contains no hash.
     public struct Problem: Error, Sendable, Hashable, CustomStringConvertible {
         enum Reason: Sendable, Hashable {

@@ -296,9 +296,7 @@ public final class ConfiguredCredentials: Sendable {
         if reading == .first || reading == .other { changes.add(1, ordering: .releasing) }
         return reading
     }
-}
 
-extension ConfiguredCredentials {
     /// A warning about a credential that is still used.
     public enum Warning: Sendable, Hashable, CustomStringConvertible {
         /// The last day of the validity, such as `2026-11-21`, has passed, so a peer will refuse the certificate.
@@ -318,10 +316,9 @@ extension ConfiguredCredentials {
             }
         }
     }
-}
 
-/// Credentials that programs give.
-extension ConfiguredCredentials {
+    // MARK: - Credentials that programs give
+
     /// Whether a program gives a credential, or a value of it. Without, a request asks nothing here.
     public var hasHelpers: Bool { !asked.isEmpty }
 

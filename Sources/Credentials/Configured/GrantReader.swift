@@ -93,9 +93,7 @@ final class GrantReader: Sendable {
         keys.withLock { $0[name] = (digest, signer) }
         return signer
     }
-}
 
-extension GrantReader {
     /// A file with a token of another program.
     fileprivate struct InputFile: TokenGrant.File {
         let path: String

@@ -74,9 +74,7 @@ struct SigningKeyReader {
         let secret = try values.secret(ofOptional: passphrase, for: credential)
         return try values.privateKey(pem, at: path, secret, for: credential)
     }
-}
 
-extension SigningKeyReader {
     /// A private key with the one algorithm that it signs assertions or requests by.
     final class Signer: AssertionSigner {
         let algorithm: String

@@ -36,9 +36,7 @@ public struct HelperQuestion: Sendable {
         self.challenges = challenges
         self.refused = refused
     }
-}
 
-extension HelperQuestion {
     /// The questions and reports of a proxy to a git helper (gitcredentials(7), git-credential(1)).
     enum Git {
         /// The limits of challenges, and of one in bytes.

@@ -122,9 +122,7 @@ struct CurlConfigFile {
     private static let socks: Set<String> = [
         "preproxy", "socks4", "socks4a", "socks5", "socks5-hostname", "socks5-basic", "socks5-gssapi",
     ]
-}
 
-extension CurlConfigFile {
     /// A line of curl's configuration file.
     fileprivate struct Option {
         /// The line's number, from 1.
@@ -202,9 +200,7 @@ extension CurlConfigFile {
             return nil
         }
     }
-}
 
-extension CurlConfigFile {
     /// A URL of curl's configuration file, separated from its user.
     fileprivate struct URL {
         /// The URL without the user; with a scheme, which curl may leave away.

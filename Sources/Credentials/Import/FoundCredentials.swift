@@ -40,9 +40,7 @@ public struct FoundCredentials: Sendable, Equatable {
         if secret.count == 0 { throw CredentialFileKind.Problem(line: line, "the password is empty") }
         credentials.append(Entry(line: line, server: server, user: user, password: secret))
     }
-}
 
-extension FoundCredentials {
     /// A user and a password from another program's file.
     public struct Entry: Sendable, Equatable {
         /// The server of the credential in the file.

@@ -113,9 +113,7 @@ struct NetrcFile {
     private mutating func leaveOut(_ entry: Entry, _ sentence: String) {
         found.omissions.append(FoundCredentials.Omission(line: entry.line, sentence: sentence))
     }
-}
 
-extension NetrcFile {
     /// The words of a netrc file.
     fileprivate struct Reader {
         struct Word {

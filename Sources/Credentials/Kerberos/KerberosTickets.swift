@@ -206,15 +206,7 @@ final class KerberosTickets: KerberosPrincipal {
     }
 
     private static var now: WallTime { SystemClock.wallTime }
-}
 
-extension TicketError {
-    init(_ error: GSSAPIError) {
-        self = error.fault == .refused ? .refused(error.description) : .unavailable(error.description)
-    }
-}
-
-extension KerberosTickets {
     /// The proof for a principal's ticket-granting ticket.
     enum Proof: Sendable {
         /// The path of a keytab.
@@ -240,9 +232,7 @@ extension KerberosTickets {
             }
         }
     }
-}
 
-extension KerberosTickets {
     /// The threads for requests to KDCs, a few for each realm. libkrb5 waits half a minute and longer for a silent KDC,
     /// and other realms must not wait with it.
     enum Threads {
@@ -267,9 +257,7 @@ extension KerberosTickets {
             principal.lastIndex(of: "@").map { String(principal[principal.index(after: $0)...]) } ?? ""
         }
     }
-}
 
-extension KerberosTickets {
     /// The time that one request waits for KDCs, over all its requests to them.
     struct Patience {
         private let limit: Milliseconds?
@@ -294,5 +282,11 @@ extension KerberosTickets {
             guard let limit else { return "" }
             return " within " + (limit.count % 1000 == 0 ? "\(limit.seconds) s" : "\(limit.count) ms")
         }
+    }
+}
+
+extension TicketError {
+    init(_ error: GSSAPIError) {
+        self = error.fault == .refused ? .refused(error.description) : .unavailable(error.description)
     }
 }

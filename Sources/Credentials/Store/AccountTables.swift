@@ -128,9 +128,7 @@ enum AccountTables {
     static func remove(_ name: String, _ connection: some SQLConnection) throws(DatabaseError) {
         try connection.rows("DELETE FROM attache_accounts WHERE name = $1 AND \(isOwn)", [.text(name)])
     }
-}
 
-extension AccountTables {
     /// A row of a store's accounts.
     struct Row: Sendable {
         let version: CredentialVersion

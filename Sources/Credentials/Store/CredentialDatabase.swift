@@ -32,12 +32,3 @@ enum ForeignChanges: Sendable, Hashable, Comparable {
     /// The store was replaced by another one.
     case replaced
 }
-
-extension CredentialTables {
-    /// The revision of a store: the number of its latest change.
-    struct Revision: Sendable, Hashable {
-        let latest: Int64
-        /// Removals up to this one are no longer on record.
-        let forgotten: Int64
-    }
-}

@@ -26,6 +26,12 @@ extension CredentialStore {
         /// The destination of a copy already contains something.
         case notEmpty(credentials: Int)
 
+        static func asking<Value>(
+            _ body: () throws(DatabaseError) -> Value
+        ) throws(CredentialStore.Failure) -> Value {
+            do throws(DatabaseError) { return try body() } catch { throw .database(error) }
+        }
+
         /// Whether the work was stopped, so that nothing was written.
         public var isStop: Bool { self == .database(.stopped) }
 
@@ -57,13 +63,5 @@ extension CredentialStore {
             case .cannotSeal(let cause): "the credential store cannot encrypt: \(cause)"
             }
         }
-    }
-}
-
-extension CredentialStore.Failure {
-    static func asking<Value>(
-        _ body: () throws(DatabaseError) -> Value
-    ) throws(CredentialStore.Failure) -> Value {
-        do throws(DatabaseError) { return try body() } catch { throw .database(error) }
     }
 }

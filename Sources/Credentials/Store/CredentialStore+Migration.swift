@@ -58,21 +58,6 @@ extension CredentialStore {
     }
 }
 
-extension CredentialStore.Migration.Contents {
-    /// Decrypts every credential.
-    func check(openedWith key: SealingKey) throws(CredentialStore.Failure) {
-        for row in rows[.credentials] ?? [] {
-            let credential: StoredCredential
-            do throws(StoredCredential.Unreadable) { credential = try StoredCredential(row: row) } catch {
-                throw .unreadableRow(user: error.user, host: error.host, cause: error.cause)
-            }
-            guard (try? credential.credential(openedWith: key)) != nil else {
-                throw .foreignRow(user: credential.user, host: credential.space.host)
-            }
-        }
-    }
-}
-
 extension CredentialStore.Migration {
     /// The content of a store at one moment, except its key. Sealed content stays sealed.
     struct Contents: Sendable, Equatable {
@@ -81,6 +66,19 @@ extension CredentialStore.Migration {
         init(_ connection: some SQLConnection) throws(DatabaseError) {
             for table in CredentialStore.Migration.Table.allCases {
                 rows[table] = try connection.rows("SELECT \(table.columns) FROM \(table.rawValue)\(table.order)")
+            }
+        }
+
+        /// Decrypts every credential.
+        func check(openedWith key: SealingKey) throws(CredentialStore.Failure) {
+            for row in rows[.credentials] ?? [] {
+                let credential: StoredCredential
+                do throws(StoredCredential.Unreadable) { credential = try StoredCredential(row: row) } catch {
+                    throw .unreadableRow(user: error.user, host: error.host, cause: error.cause)
+                }
+                guard (try? credential.credential(openedWith: key)) != nil else {
+                    throw .foreignRow(user: credential.user, host: credential.space.host)
+                }
             }
         }
 
@@ -119,9 +117,7 @@ extension CredentialStore.Migration {
             try EarlierRefusals.markConverted(at: revision, connection)
         }
     }
-}
 
-extension CredentialStore.Migration {
     /// A table of a store that holds something of its own. The tables that number the changes are made again in a copy.
     enum Table: String, Sendable, CaseIterable {
         case credentials = "attache_credentials"

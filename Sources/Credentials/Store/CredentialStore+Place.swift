@@ -5,7 +5,7 @@ import Model
 
 extension CredentialStore {
     /// The location of a credential store, and of the key that opens it.
-    public struct Place: Sendable, Hashable {
+    public struct Place: Sendable, Hashable, CustomStringConvertible {
         private let location: StoreLocation
         /// The key's source; nil for a file with its key beside it.
         private let namedKey: ValueSource?
@@ -37,6 +37,9 @@ extension CredentialStore {
 
         /// Whether no store was ever created there, as far as that is visible without a connection.
         public var isMissing: Bool { path.map { !SmallFile.exists($0) } ?? false }
+
+        /// The place in the form of the rule file, without secrets.
+        public var description: String { path.map { "\(location.backend.rawValue) \($0)" } ?? location.backend.rawValue }
 
         /// Opens the store, or creates an empty one. Blocks.
         ///
@@ -121,9 +124,4 @@ extension CredentialStore {
                 reading: key, environment: environment, forbidding: namedKey == nil ? 0o077 : Key.File.strangers)
         }
     }
-}
-
-extension CredentialStore.Place: CustomStringConvertible {
-    /// The place in the form of the rule file, without secrets.
-    public var description: String { path.map { "\(location.backend.rawValue) \($0)" } ?? location.backend.rawValue }
 }

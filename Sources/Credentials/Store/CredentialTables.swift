@@ -34,6 +34,13 @@ enum CredentialTables {
 
     // MARK: - The numbers of changes
 
+    /// The revision of a store: the number of its latest change.
+    struct Revision: Sendable, Hashable {
+        let latest: Int64
+        /// Removals up to this one are no longer on record.
+        let forgotten: Int64
+    }
+
     static func revision(_ connection: some SQLConnection) throws(DatabaseError) -> CredentialTables.Revision {
         let row = try connection.rows("SELECT latest, forgotten FROM attache_revision").first ?? []
         guard let latest = row.integer(0), let forgotten = row.integer(1) else {

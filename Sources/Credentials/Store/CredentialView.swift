@@ -315,9 +315,7 @@ struct CredentialView: Sendable {
     private static func hash(_ user: Span<UInt8>, on spaceSlot: Int) -> UInt64 {
         SpanHash.of(user, seed: UInt64(truncatingIfNeeded: spaceSlot) &* 0x9E37_79B9)
     }
-}
 
-extension CredentialView {
     /// The recently used credentials of a view, decrypted. A credential that is replaced, or unused for long, is
     /// released. Its password is zeroed with the last request that uses it.
     fileprivate struct Opened {

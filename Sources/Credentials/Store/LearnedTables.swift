@@ -58,9 +58,7 @@ enum LearnedTables {
         }
         return spaces
     }
-}
 
-extension LearnedTables {
     /// A learned space as bytes of a row: pieces, each after its length in two bytes.
     fileprivate enum Coding {
         /// The limit of paths; longer ones are not stored.

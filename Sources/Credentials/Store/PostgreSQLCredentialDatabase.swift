@@ -96,9 +96,7 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
             return reported != latest
         }
     }
-}
 
-extension PostgreSQLCredentialDatabase {
     /// A connection that is made when it is needed, and again after it was lost.
     fileprivate struct Session {
         private let info: String
@@ -158,9 +156,7 @@ extension PostgreSQLCredentialDatabase {
             }
         }
     }
-}
 
-extension PostgreSQLCredentialDatabase {
     /// The tables of a store in PostgreSQL, by version.
     fileprivate enum Schema {
         /// The statement that takes the advisory lock of writers; its number is the letters of `attache`, as a number.

@@ -171,9 +171,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         case .same, nil: return .inPlace
         }
     }
-}
 
-extension SQLiteCredentialDatabase {
     /// Tells whether a store's file still holds what its connection knows of. SQLite asks only its log for changes: what is
     /// copied over the file goes unnoticed, and mixes with what the log holds.
     ///

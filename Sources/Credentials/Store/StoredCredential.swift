@@ -76,9 +76,7 @@ struct StoredCredential: Sendable {
         ]
         return Array(parts.map { "\($0.utf8.count):\($0)" }.joined().utf8)
     }
-}
 
-extension StoredCredential {
     /// A row of a store's credentials that this version cannot read. It is omitted, and all others count.
     struct Unreadable: Error, Sendable {
         let user: String
@@ -109,9 +107,7 @@ extension StoredCredential {
 
         private static let shownCount = 8
     }
-}
 
-extension StoredCredential {
     /// The user of a credential, and its space.
     struct Place: Hashable, Sendable {
         let space: ProtectionSpace

@@ -522,32 +522,7 @@ public final class StoredCredentials: Sendable {
             return (pairs.map(\.new), nil)
         }
     }
-}
 
-extension CredentialView {
-    /// - Returns: the change for listeners; nil if nothing is new.
-    fileprivate mutating func show(_ step: StoredCredentials.Step) -> StoredCredentials.Change? {
-        switch step.edit {
-        case .set:
-            step.row.flatMap { put($0.sealed, of: $0.user, for: $0.space, isDefault: $0.isDefault ? true : nil) }
-        case .remove(let user, let space):
-            remove(user: user, for: space) ? StoredCredentials.Change(.removed, space: space, user: user) : nil
-        case .makeDefault(let user, let space): makeDefault(user: user, for: space)
-        }
-    }
-
-    /// The rows to be used: those that were written, else those without a written counterpart.
-    fileprivate func lacking(_ respelled: StoredCredentials.Respelled) -> [StoredCredential] {
-        if respelled.revision != nil { return respelled.rows }
-        return respelled.rows.filter { version(of: $0.user, for: $0.space) == nil }.map { row in
-            var row = row
-            row.isDefault = row.isDefault && defaultUser(for: row.space) == nil
-            return row
-        }
-    }
-}
-
-extension StoredCredentials {
     /// A change of stored credentials that has happened.
     public struct Change: Sendable, Hashable {
         public enum Kind: Sendable, Hashable { case set, removed, madeDefault }
@@ -581,6 +556,29 @@ extension StoredCredentials {
             case .unavailable(let cause): "the credential store is unavailable: \(cause)"
             case .stopped: "the change was stopped, and nothing was stored"
             }
+        }
+    }
+}
+
+extension CredentialView {
+    /// - Returns: the change for listeners; nil if nothing is new.
+    fileprivate mutating func show(_ step: StoredCredentials.Step) -> StoredCredentials.Change? {
+        switch step.edit {
+        case .set:
+            step.row.flatMap { put($0.sealed, of: $0.user, for: $0.space, isDefault: $0.isDefault ? true : nil) }
+        case .remove(let user, let space):
+            remove(user: user, for: space) ? StoredCredentials.Change(.removed, space: space, user: user) : nil
+        case .makeDefault(let user, let space): makeDefault(user: user, for: space)
+        }
+    }
+
+    /// The rows to be used: those that were written, else those without a written counterpart.
+    fileprivate func lacking(_ respelled: StoredCredentials.Respelled) -> [StoredCredential] {
+        if respelled.revision != nil { return respelled.rows }
+        return respelled.rows.filter { version(of: $0.user, for: $0.space) == nil }.map { row in
+            var row = row
+            row.isDefault = row.isDefault && defaultUser(for: row.space) == nil
+            return row
         }
     }
 }

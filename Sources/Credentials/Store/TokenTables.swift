@@ -98,9 +98,7 @@ enum TokenTables {
                 .integer(Int64(row.generation)), .time(end ?? 0), .time(now),
             ])
     }
-}
 
-extension TokenTables {
     /// A row of a store's tokens.
     struct Row: Sendable {
         let grant: CredentialVersion
@@ -145,9 +143,7 @@ extension TokenTables {
             Array("attache token \(grant.fingerprint) \(grant.name)".utf8)
         }
     }
-}
 
-extension TokenTables {
     /// A row of a store's refresh tokens.
     struct RefreshRow: Sendable {
         let family: CredentialVersion

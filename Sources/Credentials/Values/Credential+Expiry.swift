@@ -21,9 +21,7 @@ extension Credential {
         case .password, .signingKey, .grant, .principal, .registryToken, .given: nil
         }
     }
-}
 
-extension Credential {
     /// A token that contains claims (RFC 7519). They are not trusted; only the expiry is used, for people to read.
     fileprivate enum JSONWebToken {
         /// The expiry, at most in the year 9999.

@@ -4,7 +4,8 @@ import Crypto
 import IO
 import Model
 
-extension HelperOutput {
+/// Reads what credential helpers print, which is not trusted. Nothing of it is used if a part is wrong.
+public enum HelperOutput {
     /// The answer of a credential helper.
     public struct Answer: Sendable {
         public enum Content: Sendable {
@@ -36,10 +37,7 @@ extension HelperOutput {
 
         init(_ content: Content) { self.content = content }
     }
-}
 
-/// Reads what credential helpers print, which is not trusted. Nothing of it is used if a part is wrong.
-public enum HelperOutput {
     /// The limit of one line in bytes (gitcredentials(7)).
     private static let longestLine = 65_535
     /// The limit of lines.
@@ -178,9 +176,7 @@ public enum HelperOutput {
         var bytes = Array(bytes)
         return Secret(wiping: &bytes)
     }
-}
 
-extension HelperOutput {
     /// The reason why a helper gave nothing, as a clause about the helper.
     public enum Failure: Sendable, Hashable, CustomStringConvertible {
         /// The program has failed, or the process at its socket.

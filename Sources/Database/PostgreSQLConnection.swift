@@ -20,7 +20,9 @@ public final class PostgreSQLConnection: SQLConnection {
     ///
     /// - Parameter info: a connection string or URI of libpq. It may contain a password: errors do not repeat it.
     public init(_ info: String) throws(DatabaseError) {
-        let library = try PostgreSQLConnection.Library.load()
+        guard let library = Self.loadedLibrary else {
+            throw .unavailable("the PostgreSQL client library is not installed here (libpq.so.5, Debian's libpq5)")
+        }
         self.library = library
         // A later keyword takes precedence only over an expanded `dbname`, hence the order.
         let keywords = [
@@ -43,11 +45,7 @@ public final class PostgreSQLConnection: SQLConnection {
 
     @discardableResult
     public func rows(_ sql: String, _ parameters: [DatabaseValue]) throws(DatabaseError) -> [[DatabaseValue]] {
-        try Self.check(parameters)
-        let isSent = Parameters(parameters).withPointers { types, values, lengths, formats in
-            library.sendQueryParams(connection, sql, Int32(parameters.count), types, values, lengths, formats, 0)
-        }
-        guard isSent == 1 else { throw failure(nil) }
+        try send(sql, parameters, resultFormat: 0)
         guard let result = try nextResult() else { throw failure(nil) }
         defer { library.clear(result) }
         // There is one result, and then the end.
@@ -70,11 +68,8 @@ public final class PostgreSQLConnection: SQLConnection {
     public func forEachRow(
         _ sql: String, _ parameters: [DatabaseValue], _ body: (any DatabaseRow) throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        try Self.check(parameters)
-        let isSent = Parameters(parameters).withPointers { types, values, lengths, formats in
-            library.sendQueryParams(connection, sql, Int32(parameters.count), types, values, lengths, formats, 1)
-        }
-        guard isSent == 1, library.setSingleRowMode(connection) == 1 else { throw failure(nil) }
+        try send(sql, parameters, resultFormat: 1)
+        guard library.setSingleRowMode(connection) == 1 else { throw failure(nil) }
         var trouble: DatabaseError?
         // Reads all results in any case: the connection cannot be used before.
         while let result = try nextResult() {
@@ -90,6 +85,19 @@ public final class PostgreSQLConnection: SQLConnection {
             }
         }
         if let trouble { throw trouble }
+    }
+
+    /// Sends a statement. A text with a zero byte is refused: the server cannot store it, and libpq would truncate it.
+    ///
+    /// - Parameter resultFormat: 0 for text, 1 for binary.
+    private func send(_ sql: String, _ parameters: [DatabaseValue], resultFormat: Int32) throws(DatabaseError) {
+        let isHeld = parameters.allSatisfy { $0.text?.utf8.contains(0) != true }
+        if !isHeld { throw .failed("a text has a zero byte in it") }
+        let isSent = Parameters(parameters).withPointers { types, values, lengths, formats in
+            library.sendQueryParams(
+                connection, sql, Int32(parameters.count), types, values, lengths, formats, resultFormat)
+        }
+        guard isSent == 1 else { throw failure(nil) }
     }
 
     /// The time that a server may be silent during a statement. A proxy such as PgBouncer may keep a statement
@@ -130,16 +138,14 @@ public final class PostgreSQLConnection: SQLConnection {
     ///
     /// - Returns: the payloads of the notifications.
     public func notifications(within limit: Milliseconds) throws(DatabaseError) -> [String] {
-        var payloads = takeNotifications()
-        if payloads.isEmpty {
-            var watched = pollfd(fd: library.socket(connection), events: Int16(POLLIN), revents: 0)
-            guard poll(&watched, 1, Int32(clamping: limit.count)) > 0 else { return [] }
-            guard library.consumeInput(connection) == 1 else {
-                throw .unavailable(Self.sentence(library.errorMessage(connection)))
-            }
-            payloads = takeNotifications()
+        let arrived = takeNotifications()
+        if !arrived.isEmpty { return arrived }
+        var watched = pollfd(fd: library.socket(connection), events: Int16(POLLIN), revents: 0)
+        guard poll(&watched, 1, Int32(clamping: limit.count)) > 0 else { return [] }
+        guard library.consumeInput(connection) == 1 else {
+            throw .unavailable(Self.sentence(library.errorMessage(connection)))
         }
-        return payloads
+        return takeNotifications()
     }
 
     private func takeNotifications() -> [String] {
@@ -167,12 +173,6 @@ public final class PostgreSQLConnection: SQLConnection {
         guard let text = String(validatingCString: start) else { return .null }
         if TypeNumber.integers.contains(type), let number = Int64(text) { return .integer(number) }
         return .text(text)
-    }
-
-    /// A text with a zero byte is refused: the server cannot store it, and libpq would truncate it.
-    private static func check(_ parameters: [DatabaseValue]) throws(DatabaseError) {
-        let isHeld = parameters.allSatisfy { $0.text?.utf8.contains(0) != true }
-        if !isHeld { throw .failed("a text has a zero byte in it") }
     }
 
     /// The parameters in the form of libpq; bytes in binary, all others as text.
@@ -228,7 +228,7 @@ public final class PostgreSQLConnection: SQLConnection {
     private func failure(_ result: OpaquePointer?) -> DatabaseError {
         let cause = Self.sentence(library.resultErrorMessage(result))
         if library.status(connection) != CONNECTION_OK { return .unavailable(cause) }
-        let state = library.resultErrorField(result, PGDiag.sqlState).map { String(cString: $0) } ?? ""
+        let state = library.resultErrorField(result, Self.sqlState).map { String(cString: $0) } ?? ""
         refusal = state
         // Classes of SQLSTATE: insufficient resources, operator intervention, connection exception.
         if state == "53100" { return .full(cause) }
@@ -238,9 +238,7 @@ public final class PostgreSQLConnection: SQLConnection {
     }
 
     /// `PG_DIAG_SQLSTATE` is a character constant.
-    private enum PGDiag {
-        static let sqlState = Int32(UInt8(ascii: "C"))
-    }
+    private static let sqlState = Int32(UInt8(ascii: "C"))
 
     /// The first line of a message, since libpq's may have several.
     private static func sentence(_ message: UnsafePointer<CChar>?) -> String {
@@ -264,10 +262,7 @@ public final class PostgreSQLConnection: SQLConnection {
         let result: OpaquePointer
 
         func integer(_ column: Int) -> Int64? {
-            guard PostgreSQLConnection.TypeNumber.integers.contains(type(of: column)), let content = content(column)
-            else {
-                return nil
-            }
+            guard TypeNumber.integers.contains(type(of: column)), let content = content(column) else { return nil }
             // Two, four or eight bytes, the most significant first.
             let bits = content.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
             let unused = UInt64.bitWidth - content.count * 8
@@ -275,28 +270,21 @@ public final class PostgreSQLConnection: SQLConnection {
         }
 
         func text(_ column: Int) -> String? {
-            guard type(of: column) == PostgreSQLConnection.TypeNumber.text, let content = content(column) else {
-                return nil
-            }
-            return String(validating: content, as: UTF8.self)
+            content(column, of: TypeNumber.text).flatMap { String(validating: $0, as: UTF8.self) }
         }
 
         func words(_ column: Int) -> String {
             if let number = integer(column) { return "\(number)" }
-            guard type(of: column) == PostgreSQLConnection.TypeNumber.text, let content = content(column) else {
-                return ""
-            }
-            return String(decoding: content, as: UTF8.self)
+            return content(column, of: TypeNumber.text).map { String(decoding: $0, as: UTF8.self) } ?? ""
         }
 
-        func bytes(_ column: Int) -> [UInt8]? {
-            guard type(of: column) == PostgreSQLConnection.TypeNumber.bytes, let content = content(column) else {
-                return nil
-            }
-            return Array(content)
-        }
+        func bytes(_ column: Int) -> [UInt8]? { content(column, of: TypeNumber.bytes).map { Array($0) } }
 
         private func type(of column: Int) -> Oid { connection.library.ftype(result, Int32(clamping: column)) }
+
+        private func content(_ column: Int, of type: Oid) -> UnsafeRawBufferPointer? {
+            self.type(of: column) == type ? content(column) : nil
+        }
 
         private func content(_ column: Int) -> UnsafeRawBufferPointer? {
             let column = Int32(clamping: column)
@@ -308,17 +296,8 @@ public final class PostgreSQLConnection: SQLConnection {
     }
 
     /// Loads libpq at its first use; it stays loaded.
-    fileprivate enum Library {
-        static func load() throws(DatabaseError) -> libpq {
-            guard let loaded else {
-                throw .unavailable("the PostgreSQL client library is not installed here (libpq.so.5, Debian's libpq5)")
-            }
-            return loaded
-        }
-
-        private static let loaded: libpq? = {
-            var table = libpq()
-            return libpq_load(&table) ? table : nil
-        }()
-    }
+    private static let loadedLibrary: libpq? = {
+        var table = libpq()
+        return libpq_load(&table) ? table : nil
+    }()
 }

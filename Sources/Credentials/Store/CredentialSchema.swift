@@ -1,7 +1,7 @@
 import Database
 import Model
 
-/// The common part of both databases' later schemas.
+/// The schema of a store, by version. The databases differ in few words of it.
 enum CredentialSchema {
     /// The version of the store's schema, if it is known.
     static func checked(_ version: Int, among count: Int) throws(DatabaseError) -> Int {
@@ -14,12 +14,16 @@ enum CredentialSchema {
         return version
     }
 
-    /// The statements of the versions after the first, oldest version first.
+    /// The statements of each version, oldest version first.
     ///
-    /// - Parameter bytes: the name of the type.
-    static func later(bytes: String) -> [[String]] {
+    /// - Parameters:
+    ///   - bytes: the name of the type for bytes.
+    ///   - number: the type of a column that numbers the rows.
+    ///   - option: the end of the statement for a table that is found by its primary key.
+    static func versions(bytes: String, number: String, option: String = "") -> [[String]] {
         [
-            numberedChanges(bytes: bytes), kinds, terms, refreshTokens(bytes: bytes), events, accounts(bytes: bytes),
+            tables(bytes: bytes, number: number, option: option), numberedChanges(bytes: bytes), kinds, terms,
+            refreshTokens(bytes: bytes), events, accounts(bytes: bytes),
         ]
     }
 
@@ -27,6 +31,29 @@ enum CredentialSchema {
         host text NOT NULL, port integer NOT NULL, protocol text NOT NULL, proxy integer NOT NULL,
         realm text NOT NULL, method text NOT NULL
         """
+
+    /// Version 1. A realm is stored after `=`, so that no realm and the empty one differ.
+    private static func tables(bytes: String, number: String, option: String) -> [String] {
+        [
+            """
+            CREATE TABLE attache_store_key (
+                one integer PRIMARY KEY CHECK (one = 1), wrapping_key text NOT NULL, wrapped \(bytes) NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE attache_credentials (
+                \(space), "user" text NOT NULL, is_default integer NOT NULL, sealed \(bytes) NOT NULL,
+                PRIMARY KEY (host, port, protocol, proxy, realm, method, "user")
+            )\(option)
+            """,
+            """
+            CREATE TABLE attache_refusals (
+                number \(number) PRIMARY KEY, \(space), name text NOT NULL, fingerprint \(bytes) NOT NULL,
+                UNIQUE (host, port, protocol, proxy, realm, method, name, fingerprint)
+            )
+            """,
+        ]
+    }
 
     /// Version 2: every change of a credential has a number, so that other processes can read new changes. Learned
     /// spaces and fetched tokens are stored too.

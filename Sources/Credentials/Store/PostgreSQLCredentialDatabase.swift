@@ -164,34 +164,8 @@ final class PostgreSQLCredentialDatabase: CredentialDatabase {
         /// The channel of notifications, which contain the name of the connection that made a change.
         static let channel = "attache_credentials"
 
-        /// The migrations, oldest first; the store knows its version. A realm is stored after `=`, so that no realm and
-        /// the empty one differ.
-        private static let migrations =
-            [
-                [
-                    """
-                    CREATE TABLE attache_store_key (
-                        one integer PRIMARY KEY CHECK (one = 1), wrapping_key text NOT NULL, wrapped bytea NOT NULL
-                    )
-                    """,
-                    """
-                    CREATE TABLE attache_credentials (
-                        host text NOT NULL, port integer NOT NULL, protocol text NOT NULL, proxy integer NOT NULL,
-                        realm text NOT NULL, method text NOT NULL, "user" text NOT NULL,
-                        is_default integer NOT NULL, sealed bytea NOT NULL,
-                        PRIMARY KEY (host, port, protocol, proxy, realm, method, "user")
-                    )
-                    """,
-                    """
-                    CREATE TABLE attache_refusals (
-                        number bigserial PRIMARY KEY,
-                        host text NOT NULL, port integer NOT NULL, protocol text NOT NULL, proxy integer NOT NULL,
-                        realm text NOT NULL, method text NOT NULL, name text NOT NULL, fingerprint bytea NOT NULL,
-                        UNIQUE (host, port, protocol, proxy, realm, method, name, fingerprint)
-                    )
-                    """,
-                ]
-            ] + CredentialSchema.later(bytes: "bytea")
+        /// The migrations, oldest first; the store knows its version.
+        private static let migrations = CredentialSchema.versions(bytes: "bytea", number: "bigserial")
 
         static func migrate(_ connection: PostgreSQLConnection) throws(DatabaseError) {
             // A role needs no right to create tables if they are complete.

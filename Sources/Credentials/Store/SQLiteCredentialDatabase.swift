@@ -29,34 +29,9 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         case gone
     }
 
-    /// The schema's versions, oldest first; `user_version` of a file is its version. A realm is stored after `=`, so
-    /// that no realm and the empty one differ.
-    private static let migrations =
-        [
-            [
-                """
-                CREATE TABLE attache_store_key (
-                    one INTEGER PRIMARY KEY CHECK (one = 1), wrapping_key TEXT NOT NULL, wrapped BLOB NOT NULL
-                )
-                """,
-                """
-                CREATE TABLE attache_credentials (
-                    host TEXT NOT NULL, port INTEGER NOT NULL, protocol TEXT NOT NULL, proxy INTEGER NOT NULL,
-                    realm TEXT NOT NULL, method TEXT NOT NULL, "user" TEXT NOT NULL,
-                    is_default INTEGER NOT NULL, sealed BLOB NOT NULL,
-                    PRIMARY KEY (host, port, protocol, proxy, realm, method, "user")
-                ) WITHOUT ROWID
-                """,
-                """
-                CREATE TABLE attache_refusals (
-                    number INTEGER PRIMARY KEY,
-                    host TEXT NOT NULL, port INTEGER NOT NULL, protocol TEXT NOT NULL, proxy INTEGER NOT NULL,
-                    realm TEXT NOT NULL, method TEXT NOT NULL, name TEXT NOT NULL, fingerprint BLOB NOT NULL,
-                    UNIQUE (host, port, protocol, proxy, realm, method, name, fingerprint)
-                )
-                """,
-            ]
-        ] + CredentialSchema.later(bytes: "BLOB")
+    /// The schema's versions, oldest first; `user_version` of a file is its version.
+    private static let migrations = CredentialSchema.versions(
+        bytes: "BLOB", number: "integer", option: " WITHOUT ROWID")
 
     /// Opens the store, or creates an empty one.
     init(path: String) throws(DatabaseError) {

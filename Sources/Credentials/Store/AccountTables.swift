@@ -36,14 +36,10 @@ enum AccountTables {
     static func rows(
         since revision: Int64, on day: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) -> [AccountTables.Row] {
-        var rows: [AccountTables.Row] = []
-        try connection.forEachRow(
-            "SELECT \(columns) FROM attache_accounts WHERE revision > $1 AND day >= $2 ORDER BY revision",
+        try connection.values(
+            of: "SELECT \(columns) FROM attache_accounts WHERE revision > $1 AND day >= $2 ORDER BY revision",
             [.integer(revision), .integer(day - memory)]
-        ) { row throws(DatabaseError) in
-            if let row = AccountTables.Row(row: row) { rows.append(row) }
-        }
-        return rows
+        ) { AccountTables.Row(row: $0) }
     }
 
     static func put(

@@ -1,5 +1,6 @@
 import Bytes
 import Database
+import Model
 
 /// The database of a store. Every call blocks, and a write is durable when the call returns.
 protocol CredentialDatabase: Sendable {
@@ -31,4 +32,40 @@ enum ForeignChanges: Sendable, Hashable, Comparable {
     case unknown
     /// The store was replaced by another one.
     case replaced
+}
+
+extension CredentialDatabase {
+    /// Reads like `read`, and fails with the error of a store.
+    func ask<Value: Sendable>(
+        _ body: @Sendable (any SQLConnection) throws(DatabaseError) -> Value
+    ) throws(CredentialStore.Failure) -> Value {
+        try CredentialStore.Failure.asking { () throws(DatabaseError) in try read(body) }
+    }
+}
+
+extension SQLConnection {
+    /// The values that `read` makes of the rows of a statement. A row of which it makes none is left out.
+    func values<Value>(
+        of sql: String, _ parameters: [DatabaseValue], _ read: (any DatabaseRow) -> Value?
+    ) throws(DatabaseError) -> [Value] {
+        var values: [Value] = []
+        try forEachRow(sql, parameters) { row throws(DatabaseError) in
+            if let value = read(row) { values.append(value) }
+        }
+        return values
+    }
+}
+
+extension StoreBackend {
+    /// Opens a database, or makes an empty one. Blocks.
+    ///
+    /// - Parameter place: the path of its file, or its connection string.
+    func open(_ place: String) throws(CredentialStore.Failure) -> any CredentialDatabase {
+        try CredentialStore.Failure.asking { () throws(DatabaseError) in
+            switch self {
+            case .sqlite: return try SQLiteCredentialDatabase(path: place)
+            case .postgresql: return try PostgreSQLCredentialDatabase(place)
+            }
+        }
+    }
 }

@@ -41,9 +41,7 @@ extension CredentialStore {
         static func dataKey(
             of database: any CredentialDatabase, wrappedBy key: SealingKey
         ) throws(CredentialStore.Failure) -> SealingKey {
-            let present = try CredentialStore.Failure.asking { () throws(DatabaseError) in
-                try database.read { connection throws(DatabaseError) in try CredentialTables.key(connection) }
-            }
+            let present = try database.ask { connection throws(DatabaseError) in try CredentialTables.key(connection) }
             if let known = try present?.dataKey(unwrappedWith: key) {
                 try update(database, known)
                 return known
@@ -77,9 +75,7 @@ extension CredentialStore {
 
         /// Updates the tables of a store with that key; another store stays unchanged.
         static func check(_ database: any CredentialDatabase, _ key: SealingKey) throws(CredentialStore.Failure) {
-            let present = try CredentialStore.Failure.asking { () throws(DatabaseError) in
-                try database.read { connection throws(DatabaseError) in try CredentialTables.key(connection) }
-            }
+            let present = try database.ask { connection throws(DatabaseError) in try CredentialTables.key(connection) }
             guard let present else { return }
             try update(database, try present.dataKey(unwrappedWith: key))
         }

@@ -22,11 +22,9 @@ extension CredentialStore {
             _ destinationKey: SealingKey, replacing: Bool, observedBy observer: some WorkObserver = Unobserved()
         ) throws(CredentialStore.Failure) -> CredentialStore.Migration {
             try Key.check(source, sourceKey)
-            let (key, contents) = try CredentialStore.Failure.asking { () throws(DatabaseError) in
-                try source.read { connection throws(DatabaseError) in
-                    try connection.snapshot { () throws(DatabaseError) in
-                        (try CredentialTables.key(connection), try CredentialStore.Migration.Contents(connection))
-                    }
+            let (key, contents) = try source.ask { connection throws(DatabaseError) in
+                try connection.snapshot { () throws(DatabaseError) in
+                    (try CredentialTables.key(connection), try CredentialStore.Migration.Contents(connection))
                 }
             }
             guard let key else { throw .database(.unusable("nothing was ever kept in it")) }

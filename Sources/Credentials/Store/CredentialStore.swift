@@ -141,17 +141,13 @@ public final class CredentialStore: Sendable {
 
     /// Whether the store's own key differs, as after a migration; another wrapping key does not matter.
     private func hasOtherKey() throws(Failure) -> Bool {
-        let present = try Failure.asking { () throws(DatabaseError) in
-            try database.read { connection throws(DatabaseError) in try CredentialTables.key(connection) }
-        }
+        let present = try database.ask { connection throws(DatabaseError) in try CredentialTables.key(connection) }
         guard let dataKey = try? present?.dataKey(unwrappedWith: key) else { return false }
         return dataKey.id != storage.dataKey?.id
     }
 
     private func revision() throws(Failure) -> CredentialTables.Revision {
-        try Failure.asking { () throws(DatabaseError) in
-            try database.read { connection throws(DatabaseError) in try CredentialTables.revision(connection) }
-        }
+        try database.ask { connection throws(DatabaseError) in try CredentialTables.revision(connection) }
     }
 
     /// Adopts the accounts, spaces and tokens that are new since the last time.
@@ -162,17 +158,15 @@ public final class CredentialStore: Sendable {
         let now = SystemClock.wallTime
         let day = Int64(Day(of: now).number)
         let audit = memory.audit
-        let (judged, learned, fetched, events) = try Failure.asking { () throws(DatabaseError) in
-            try database.read { connection throws(DatabaseError) in
-                (
-                    try AccountTables.rows(since: known.learned, on: day, connection),
-                    try LearnedTables.spaces(since: known.learned, on: day, connection),
-                    try TokenTables.tokens(since: known.learned, now: now, connection),
-                    try known.events.map { since throws(DatabaseError) in
-                        try EventTable.events(since: since, besidesThoseOf: audit, connection)
-                    }
-                )
-            }
+        let (judged, learned, fetched, events) = try database.ask { connection throws(DatabaseError) in
+            (
+                try AccountTables.rows(since: known.learned, on: day, connection),
+                try LearnedTables.spaces(since: known.learned, on: day, connection),
+                try TokenTables.tokens(since: known.learned, now: now, connection),
+                try known.events.map { since throws(DatabaseError) in
+                    try EventTable.events(since: since, besidesThoseOf: audit, connection)
+                }
+            )
         }
         accounts.adopt(
             judged.compactMap { $0.shared(openedWith: dataKey) },

@@ -95,13 +95,9 @@ enum CredentialTables {
     static func removals(
         since revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) -> [StoredCredential.Place] {
-        var removals: [StoredCredential.Place] = []
-        try connection.forEachRow(
-            "SELECT \(space), \"user\" FROM attache_removals WHERE revision > $1", [.integer(revision)]
-        ) { row throws(DatabaseError) in
-            if let place = StoredCredential.Place(row: row) { removals.append(place) }
-        }
-        return removals
+        try connection.values(
+            of: "SELECT \(space), \"user\" FROM attache_removals WHERE revision > $1", [.integer(revision)]
+        ) { StoredCredential.Place(row: $0) }
     }
 
     static func put(

@@ -48,11 +48,9 @@ enum EventTable {
     ) throws(DatabaseError) -> [AuditEvent] {
         let arguments: [DatabaseValue] = [.integer(revision), .text(audit.id)]
         let isNews = "FROM attache_events WHERE revision > $1 AND writer <> $2"
-        var events: [AuditEvent] = []
-        try connection.forEachRow("SELECT \(columns) \(isNews) ORDER BY revision LIMIT \(limit)", arguments) {
-            row throws(DatabaseError) in
-            if let event = AuditEvent(row: row) { events.append(event) }
-        }
+        let events = try connection.values(
+            of: "SELECT \(columns) \(isNews) ORDER BY revision LIMIT \(limit)", arguments
+        ) { AuditEvent(row: $0) }
         guard events.count == limit else { return events }
         let count = try connection.rows("SELECT COUNT(*) \(isNews)", arguments).first?.first?.integer ?? 0
         guard count > Int64(limit) else { return events }

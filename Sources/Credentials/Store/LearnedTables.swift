@@ -44,19 +44,17 @@ enum LearnedTables {
     static func spaces(
         since revision: Int64, on day: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) -> [ProtectionSpaces.LearnedSpace] {
-        var spaces: [ProtectionSpaces.LearnedSpace] = []
-        try connection.forEachRow(
-            "SELECT \(CredentialTables.space), extents, accepted FROM attache_spaces "
+        try connection.values(
+            of: "SELECT \(CredentialTables.space), extents, accepted FROM attache_spaces "
                 + "WHERE revision > $1 AND day >= $2 ORDER BY revision", [.integer(revision), .integer(day - memory)]
-        ) { row throws(DatabaseError) in
+        ) { row in
             // An unreadable row is learned again.
             guard let space = ProtectionSpace(canonicalRow: row),
                 let extents = row.bytes(6).flatMap(LearnedTables.Coding.extents(in:)),
                 let accepted = row.bytes(7).flatMap(LearnedTables.Coding.versions(in:))
-            else { return }
-            spaces.append(ProtectionSpaces.LearnedSpace(space: space, extents: extents, accepted: accepted))
+            else { return nil }
+            return ProtectionSpaces.LearnedSpace(space: space, extents: extents, accepted: accepted)
         }
-        return spaces
     }
 
     /// A learned space as bytes of a row: pieces, each after its length in two bytes.

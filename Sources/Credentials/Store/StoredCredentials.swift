@@ -365,19 +365,17 @@ public final class StoredCredentials: Sendable {
             of database: any CredentialDatabase, _ dataKey: SealingKey, report: (String) -> Void
         ) throws(CredentialStore.Failure) {
             var others: [StoredCredential]
-            (view, revision, unreadable, others) = try CredentialStore.Failure.asking { () throws(DatabaseError) in
-                try database.read { connection throws(DatabaseError) in
-                    let revision = try CredentialTables.revision(connection).latest
-                    var view = CredentialView(dataKey: dataKey)
-                    var others: [StoredCredential] = []
-                    let unreadable = try CredentialTables.forEachCredential(
-                        since: CredentialTables.beginning, connection
-                    ) { row in
-                        guard row.isSpelledCanonically else { return others.append(row) }
-                        _ = view.put(row.sealed, of: row.user, for: row.space, isDefault: row.isDefault)
-                    }
-                    return (view, revision, unreadable, others)
+            (view, revision, unreadable, others) = try database.ask { connection throws(DatabaseError) in
+                let revision = try CredentialTables.revision(connection).latest
+                var view = CredentialView(dataKey: dataKey)
+                var others: [StoredCredential] = []
+                let unreadable = try CredentialTables.forEachCredential(
+                    since: CredentialTables.beginning, connection
+                ) { row in
+                    guard row.isSpelledCanonically else { return others.append(row) }
+                    _ = view.put(row.sealed, of: row.user, for: row.space, isDefault: row.isDefault)
                 }
+                return (view, revision, unreadable, others)
             }
             let respelled = StoredCredentials.respell(others, in: database, dataKey, report: report)
             for row in view.lacking(respelled) {
@@ -437,16 +435,14 @@ public final class StoredCredentials: Sendable {
             guard let backing = backing.withLock({ $0 }), let dataKey else { return }
             let known = self.revision
             guard known >= revision.forgotten else { return try reload(dataKey) }
-            let (removed, changed, unreadable) = try CredentialStore.Failure.asking { () throws(DatabaseError) in
-                try backing.database.read { connection throws(DatabaseError) in
-                    // A row that exists again is read after its removal, and counts.
-                    let removed = try CredentialTables.removals(since: known, connection)
-                    var changed: [StoredCredential] = []
-                    let unreadable = try CredentialTables.forEachCredential(since: known, connection) {
-                        changed.append($0)
-                    }
-                    return (removed, changed, unreadable)
+            let (removed, changed, unreadable) = try backing.database.ask { connection throws(DatabaseError) in
+                // A row that exists again is read after its removal, and counts.
+                let removed = try CredentialTables.removals(since: known, connection)
+                var changed: [StoredCredential] = []
+                let unreadable = try CredentialTables.forEachCredential(since: known, connection) {
+                    changed.append($0)
                 }
+                return (removed, changed, unreadable)
             }
             // Facts about a row that became unreadable are no longer valid.
             let lost = unreadable.compactMap(\.place)

@@ -38,14 +38,10 @@ enum TokenTables {
     static func tokens(
         since revision: Int64, now: WallTime, _ connection: some SQLConnection
     ) throws(DatabaseError) -> [TokenTables.Row] {
-        var tokens: [TokenTables.Row] = []
-        try connection.forEachRow(
-            "SELECT \(columns) FROM attache_tokens WHERE revision > $1 AND ends_at > $2",
+        try connection.values(
+            of: "SELECT \(columns) FROM attache_tokens WHERE revision > $1 AND ends_at > $2",
             [.integer(revision), .time(now)]
-        ) { row throws(DatabaseError) in
-            if let token = TokenTables.Row(row: row) { tokens.append(token) }
-        }
-        return tokens
+        ) { TokenTables.Row(row: $0) }
     }
 
     static func token(

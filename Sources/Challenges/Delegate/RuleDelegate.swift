@@ -153,24 +153,15 @@ public final class RuleDelegate: Sendable {
     private func enforced(
         _ challenge: AuthenticationChallenge, by rule: RuleDecision, at now: @autoclosure () -> WallTime
     ) -> DelegateDecision {
-        let reason = rule.reason
-        let decision = { (disposition: Disposition, reason: String) in
-            Decision(
-                disposition, attempts: rule.answers, persistence: .init(rule.persistence), reason: reason)
-        }
         switch rule.action {
         case .performDefault where !isMeant(challenge, by: rule):
             // The rule has no credential for this challenge, but the next challenge may have its own: a server offers
             // Negotiate beside NTLM, and the store has a password for NTLM.
-            return DelegateDecision(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
+            return ruled(.rejectProtectionSpace, by: rule)
         // `trust` answers no challenge of a response.
-        case .performDefault, .trust:
-            return DelegateDecision(decision: decision(.performDefaultHandling, reason), rule: rule, trouble: nil)
-        case .reject:
-            return DelegateDecision(decision: decision(.rejectProtectionSpace, reason), rule: rule, trouble: nil)
-        case .cancel:
-            return DelegateDecision(
-                decision: decision(.cancelAuthenticationChallenge, "\(reason) refuses"), rule: rule, trouble: nil)
+        case .performDefault, .trust: return ruled(.performDefaultHandling, by: rule, kept: rule.persistence)
+        case .reject: return ruled(.rejectProtectionSpace, by: rule)
+        case .cancel: return ruled(.cancelAuthenticationChallenge, by: rule, " refuses")
         case .use(let names):
             let name = choice(among: names, for: challenge.protectionSpace, besides: challenge.refused, at: now())
             return use(name, for: challenge.protectionSpace, kept: rule.persistence, by: rule)
@@ -207,18 +198,12 @@ public final class RuleDelegate: Sendable {
         _ name: String, for space: ProtectionSpace, orStored isStored: Bool = false, kept persistence: Persistence,
         by rule: RuleDecision
     ) -> DelegateDecision {
-        let reason = rule.reason
         do throws(CredentialError) {
-            let named: Credential
-            if isStored {
-                named = try state.credential(named: name, for: space, by: policy)
-            } else {
-                named = try policy.credentials.credential(named: name, for: space.origin, path: path)
-            }
-            let kept = named.with(persistence)
-            return DelegateDecision(
-                decision: Decision(.useCredential(kept), attempts: rule.answers, reason: reason),
-                rule: rule, trouble: nil)
+            let named =
+                try isStored
+                ? state.credential(named: name, for: space, by: policy)
+                : policy.credentials.credential(named: name, for: space.origin, path: path)
+            return ruled(.useCredential(named.with(persistence)), by: rule)
         } catch {
             if let spent = policy.credentials.spent(name, for: space.origin, path: path), isHeld(spent, in: space) {
                 return use(spent, by: rule)
@@ -227,7 +212,7 @@ public final class RuleDelegate: Sendable {
             return DelegateDecision(
                 decision: Decision(
                     .cancelAuthenticationChallenge,
-                    reason: "credential \(name) of \(reason) cannot be read; the proxy's log says why"),
+                    reason: "credential \(name) of \(rule.reason) cannot be read; the proxy's log says why"),
                 rule: rule, trouble: error)
         }
     }
@@ -239,9 +224,7 @@ public final class RuleDelegate: Sendable {
 
     /// The decision for a value that a program has just given.
     func use(_ credential: Credential, by rule: RuleDecision) -> DelegateDecision {
-        let decision = Decision(
-            .useCredential(credential.with(rule.persistence)), attempts: rule.answers, reason: rule.reason)
-        return DelegateDecision(decision: decision, rule: rule, trouble: nil)
+        ruled(.useCredential(credential.with(rule.persistence)), by: rule)
     }
 
     /// Whether `default` covers the challenge. A password is used for a KDC only if a rule says so, and never for an
@@ -305,8 +288,7 @@ extension RuleDelegate {
         if !isKept(for: challenge), challenge.refusals(by: rule.reason) == 0,
             let standing = state.questions.standing(for: subject.key)
         {
-            return decide(
-                by: OperatorAnswer(standing, persistence: .session), in: challenge.protectionSpace, rule)
+            return decide(by: OperatorAnswer(standing, persistence: .session), in: challenge.protectionSpace, rule)
         }
         return ruled(isMeant(challenge, by: rule) ? .performDefaultHandling : .rejectProtectionSpace, by: rule)
     }
@@ -348,19 +330,18 @@ extension RuleDelegate {
             var rejected = ruled(.rejectProtectionSpace, by: rule)
             rejected.isRejectedByOperator = true
             return rejected
-        case .cancel: return cancelled(by: rule)
+        case .cancel: return ruled(.cancelAuthenticationChallenge, by: rule, " asks the operator, who refused")
         }
     }
 
-    private func cancelled(by rule: RuleDecision) -> DelegateDecision {
-        ruled(.cancelAuthenticationChallenge, by: rule, " the operator, who refused")
-    }
-
-    private func ruled(_ disposition: Disposition, by rule: RuleDecision, _ rest: String = "") -> DelegateDecision {
-        let reason = rule.reason + (rest.isEmpty ? "" : " asks\(rest)")
-        return DelegateDecision(
-            decision: Decision(disposition, attempts: rule.answers, reason: reason), rule: rule,
-            trouble: nil)
+    /// - Parameter rest: the end of the reason, which begins with the rule.
+    private func ruled(
+        _ disposition: Disposition, by rule: RuleDecision, kept persistence: Persistence? = nil, _ rest: String = ""
+    ) -> DelegateDecision {
+        DelegateDecision(
+            decision: Decision(
+                disposition, attempts: rule.answers, persistence: persistence, reason: rule.reason + rest),
+            rule: rule, trouble: nil)
     }
 }
 

@@ -16,12 +16,17 @@ struct UnansweredReason {
     private var replacesAuthorization = false
     var precedes: RuleReference?
     /// Whether other lines in the rule file would change anything.
-    private var isOfRules = true
+    private let isOfRules: Bool
 
-    private init(_ sentence: String, _ cause: UnansweredCause, isConcerned: Bool = true) {
+    private init(
+        _ sentence: String, _ cause: UnansweredCause, nearest: (credentials: [String], rule: RuleReference)? = nil,
+        isConcerned: Bool = true, isOfRules: Bool = true
+    ) {
         self.sentence = sentence
         self.cause = cause
+        self.nearest = nearest
         self.isConcerned = isConcerned
+        self.isOfRules = isOfRules
     }
 
     static func find(for response: UnansweredResponse, offers: [Offer]) -> UnansweredReason {
@@ -48,8 +53,7 @@ struct UnansweredReason {
     private static func ofCredential(_ response: UnansweredResponse, _ asked: [Asked]) -> UnansweredReason? {
         let parked = asked.compactMap { response.parked(in: $0.space, by: $0.ruling.action) }.first
         if let note = response.note {
-            var reason = UnansweredReason(note, cause(of: response, asked, isParked: parked != nil))
-            reason.isOfRules = false
+            var reason = UnansweredReason(note, cause(of: response, asked, isParked: parked != nil), isOfRules: false)
             let reported = asked.first { $0.ruling.isReport }
             if case .use(let credentials)? = reported?.ruling.action, let rule = reported?.ruling.rule {
                 reason.nearest = (credentials, rule)
@@ -57,19 +61,14 @@ struct UnansweredReason {
             return reason
         }
         if response.isRejectedByOperator, let rule = asked.first(where: { $0.ruling.action == .ask })?.ruling.rule {
-            var reason = UnansweredReason(rejection(by: rule), .rejected)
-            reason.isOfRules = false
-            return reason
+            return UnansweredReason(rejection(by: rule), .rejected, isOfRules: false)
         }
         if response.keepsAuthorization {
             for asked in asked {
-                guard case .use(let credentials) = asked.ruling.action, let rule = asked.ruling.rule else {
-                    continue
-                }
+                guard case .use(let credentials) = asked.ruling.action, let rule = asked.ruling.rule else { continue }
                 var reason = UnansweredReason(
                     "the request has its own Authorization, which is kept: rule \(rule.title) replaces it "
-                        + "with 'authorization replace'", .ownAuthorization)
-                reason.nearest = (credentials, rule)
+                        + "with 'authorization replace'", .ownAuthorization, nearest: (credentials, rule))
                 reason.replacesAuthorization = true
                 reason.precedes = rule
                 return reason
@@ -77,15 +76,11 @@ struct UnansweredReason {
         }
         let title = response.challenger.title
         if response.failures > 0, let credential = response.credential {
-            var reason = UnansweredReason("credential \(credential) was refused by \(title)", .refused)
-            reason.isOfRules = false
-            return reason
+            return UnansweredReason("credential \(credential) was refused by \(title)", .refused, isOfRules: false)
         }
         if let parked {
-            var reason = UnansweredReason(
-                "credential \(parked.name) was refused before, and is on hold at \(title)", .parked)
-            reason.isOfRules = false
-            return reason
+            return UnansweredReason(
+                "credential \(parked.name) was refused before, and is on hold at \(title)", .parked, isOfRules: false)
         }
         return nil
     }
@@ -109,8 +104,7 @@ struct UnansweredReason {
         if let decided, let rule = decided.ruling.rule {
             var reason: UnansweredReason
             if let miss, miss.predicate != .host, miss.rule.stands(before: rule, in: rules) {
-                reason = UnansweredReason(miss.sentence, .mismatch)
-                reason.nearest = (miss.credentials, miss.rule)
+                reason = UnansweredReason(miss.sentence, .mismatch, nearest: (miss.credentials, miss.rule))
             } else {
                 let behind = rules.answerBehind(rule, decided.query)
                 reason = UnansweredReason(
@@ -123,12 +117,10 @@ struct UnansweredReason {
             return reason
         }
         if let miss {
-            var reason = UnansweredReason(miss.sentence, .mismatch)
-            reason.nearest = (miss.credentials, miss.rule)
-            return reason
+            return UnansweredReason(miss.sentence, .mismatch, nearest: (miss.credentials, miss.rule))
         }
         return UnansweredReason(
-            "no rule is for \(response.challenger.authority)", .noRule, isConcerned: isConcerned(response))
+            "no rule is for \(response.challenger.origin.authority)", .noRule, isConcerned: isConcerned(response))
     }
 
     private static func cause(_ ruling: RuleDecision) -> UnansweredCause {
@@ -165,9 +157,7 @@ struct UnansweredReason {
     private static func ofUnknown(_ response: UnansweredResponse, _ offers: [Offer]) -> UnansweredReason? {
         for ruling in offers.map({ Asked($0, response).ruling }) {
             guard let rule = ruling.rule, [.reject, .cancel].contains(ruling.action) else { continue }
-            var reason = UnansweredReason(sentence(on: ruling, by: rule, before: nil), cause(ruling))
-            reason.isOfRules = false
-            return reason
+            return UnansweredReason(sentence(on: ruling, by: rule, before: nil), cause(ruling), isOfRules: false)
         }
         return nil
     }
@@ -175,19 +165,12 @@ struct UnansweredReason {
     /// The reason if no challenge of the response can be answered.
     private static func ofServer(_ response: UnansweredResponse, _ offers: [Offer]) -> UnansweredReason {
         let schemes = offers.map { JournalText.printable($0.challenge.scheme, longest: 64) }.filter { !$0.isEmpty }
-        let title = response.challenger.title
-        let status = response.challenger.fields.status.rawValue
-        let isOurs = isConcerned(response)
-        var reason =
+        let (title, status) = (response.challenger.title, response.challenger.fields.status.rawValue)
+        let sentence =
             schemes.isEmpty
-            ? UnansweredReason(
-                "\(title) answers \(status) without a challenge"
-                    + (response.lines.isEmpty ? "" : " that can be read"), .unsupported, isConcerned: isOurs)
-            : UnansweredReason(
-                "\(title) asks for \(schemes.joined(separator: " or ")), which this proxy does not know",
-                .unsupported, isConcerned: isOurs)
-        reason.isOfRules = false
-        return reason
+            ? "\(title) answers \(status) without a challenge" + (response.lines.isEmpty ? "" : " that can be read")
+            : "\(title) asks for \(schemes.joined(separator: " or ")), which this proxy does not know"
+        return UnansweredReason(sentence, .unsupported, isConcerned: isConcerned(response), isOfRules: false)
     }
 
     /// The credentials that suggested lines may name: those that a rule nearly gave and intends for the server.
@@ -230,11 +213,6 @@ struct UnansweredReason {
 extension HeaderChallenge {
     /// Whether the server announces its tokens (RFC 9728 section 5.1).
     var announcesTokens: Bool { scheme == "bearer" && self["resource_metadata"] != nil }
-}
-
-extension Challenger {
-    /// The host and port.
-    var authority: String { origin.authority }
 }
 
 extension Origin {

@@ -27,15 +27,8 @@ extension Credential {
         return "#" + String(version.fingerprint & 0xFF_FFFF, radix: 16)
     }
 
-    /// Makes a name printable: it cannot end a line of a log, or be shown in another order. Marks that change the text
-    /// direction are of the category "format".
+    /// Makes a name printable: it cannot end a line of a log, or be shown in another order.
     private static func printable(_ user: String) -> String {
-        let scalars = user.unicodeScalars.map { scalar -> Unicode.Scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator: "?"
-            default: scalar
-            }
-        }
-        return String(String.UnicodeScalarView(scalars))
+        String(String.UnicodeScalarView(user.unicodeScalars.map { $0.isInvisible ? "?" : $0 }))
     }
 }

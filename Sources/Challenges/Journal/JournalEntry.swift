@@ -180,10 +180,7 @@ public enum JournalText {
         if text.utf8.count <= longest, text.utf8.allSatisfy({ $0 >= .space && $0 < .delete }) { return text }
         var line = ""
         for scalar in text.unicodeScalars.prefix(longest) {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator: line.unicodeScalars.append("\u{FFFD}")
-            default: line.unicodeScalars.append(scalar)
-            }
+            line.unicodeScalars.append(scalar.isInvisible ? "\u{FFFD}" : scalar)
         }
         return line.unicodeScalars.count < text.unicodeScalars.count ? line + "…" : line
     }

@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Model
 import Rules
 
@@ -46,7 +47,8 @@ public struct SuggestedChallengeRule: Sendable {
             if space.authenticationMethod == .bearer, let (comments, content) = issuerLines {
                 lines += comments + ["credential \(name) { \(content) }"]
             } else {
-                guard let content = registryContent ?? Self.content(for: space.authenticationMethod) else { return nil }
+                let ofRegistry = registry.map { "user NAME; password file /path/to/password; \($0.directive)" }
+                guard let content = ofRegistry ?? Self.content(for: space.authenticationMethod) else { return nil }
                 lines.append("credential \(name) { \(content) }")
             }
         }
@@ -78,10 +80,6 @@ public struct SuggestedChallengeRule: Sendable {
 
     private static let warning = "anyone on the way can read it"
 
-    private var registryContent: String? {
-        registry.map { "user NAME; password file /path/to/password; \($0.directive)" }
-    }
-
     private static func content(for method: AuthenticationMethod) -> String? {
         switch method.traits.credential {
         case .password where method.traits.consent == .none: "user NAME; password file /path/to/password"
@@ -98,12 +96,8 @@ public struct SuggestedChallengeRule: Sendable {
             switch scalar {
             case "\"", "\\": quoted += "\\\(scalar)"
             case "…", "\u{FFFD}", "*": quoted += "*"
-            default:
-                switch scalar.properties.generalCategory {
-                // Marks that change the text direction are of the category "format".
-                case .control, .format, .lineSeparator, .paragraphSeparator: quoted += "*"
-                default: quoted.unicodeScalars.append(scalar)
-                }
+            case _ where scalar.isInvisible: quoted += "*"
+            default: quoted.unicodeScalars.append(scalar)
             }
         }
         return quoted + "\""

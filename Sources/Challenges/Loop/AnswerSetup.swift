@@ -46,15 +46,12 @@ struct AnswerSetup {
     /// Whether an answer of this request came back with a challenge.
     var isDoubted = false
     /// The answer that is in flight or about to be sent, until the server's verdict.
-    private(set) var attempt: Evidence.Attempt?
+    var attempt: Evidence.Attempt?
 
     init(_ performer: AnswerSession, in context: ChallengeContext) {
         self.performer = performer
         self.context = context
     }
-
-    /// Sets the attempt whose answer the request sends.
-    mutating func begin(_ attempt: Evidence.Attempt?) { self.attempt = attempt }
 
     /// Records the server's verdict on the answer that was sent.
     mutating func settle(_ verdict: Account.Verdict) {
@@ -156,13 +153,6 @@ struct AnswerSetup {
         } catch { return unmade(error) }
         if performer.loginVersion != nil { return .awaits(.login) }
         return beginSession(for: answer, after: nil)
-    }
-
-    /// Resends the same answer after a challenge with a new nonce.
-    ///
-    /// - Parameter outcome: the result of the work that this answer waited for; nil at first.
-    mutating func renew(_ answer: Answer, after outcome: ChallengeWork.Outcome?) -> Readiness {
-        beginSession(for: answer, after: outcome)
     }
 
     /// The authenticator for the answer: the one that the space knows, else a new one.
@@ -330,7 +320,9 @@ struct AnswerSetup {
     }
 
     /// Makes sure that there is a session to answer with, if the answer belongs to one.
-    private mutating func beginSession(for answer: Answer, after outcome: ChallengeWork.Outcome?) -> Readiness {
+    ///
+    /// - Parameter outcome: the result of the work that this answer waited for; nil at first.
+    mutating func beginSession(for answer: Answer, after outcome: ChallengeWork.Outcome?) -> Readiness {
         guard let session = performer.session, context.pages != nil else { return .ready }
         performer.sawLoginPage = true
         switch outcome {
@@ -353,8 +345,7 @@ struct AnswerSetup {
     private func conclude(_ outcome: LoginOutcome?, for answer: Answer) -> Readiness {
         switch outcome {
         case .loggedIn?: return .loggedIn(answer)
-        case .refused?:
-            return .refused
+        case .refused?: return .refused
         case .failed(let error)?:
             let origin = context.challenger.origin
             context.state.report(

@@ -59,11 +59,6 @@ extension ChallengeLoop {
             if case .unmade(let error) = self { error } else { nil }
         }
 
-        /// The reason why there was no ticket.
-        var counted: AuthenticationError? {
-            if case .counted(let error) = self { error } else { nil }
-        }
-
         var explanation: String? {
             if case .explained(let sentence, _) = self { sentence } else { nil }
         }
@@ -88,9 +83,11 @@ extension ChallengeLoop {
 
         /// The text of `Proxy-Status` about a challenge that the client gets; nil if the proxy does not answer it.
         func note(on reason: ChallengeTask.PassReason) -> String? {
-            if case .attemptsUsed = reason, let counted { return "\(counted)" }
-            if case .tokenless(let sentence, _) = self { return sentence }
-            return reason.note
+            switch (self, reason) {
+            case (.counted(let error), .attemptsUsed): "\(error)"
+            case (.tokenless(let sentence, _), _): sentence
+            default: reason.note
+            }
         }
 
         /// The end of a request whose challenges are not answered.

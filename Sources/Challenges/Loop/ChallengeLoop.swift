@@ -68,10 +68,10 @@ public final class ChallengeLoop {
         doubt = ExtentDoubt(in: context)
         task = ChallengeTask(urlCredential: context.source.urlCredential, preempted: known?.answer)
         preparation = AnswerSetup(AnswerSession(known?.state ?? .none, in: context), in: context)
-        if let probe = context.probe { preparation.begin(probe.attempt) }
+        if let probe = context.probe { preparation.attempt = probe.attempt }
         if let known, known.place > 0, let evidence = known.answer?.evidence {
             let target = context.request.target
-            preparation.begin(Evidence.Attempt(sentAt: known.place, evidence, for: target.readable))
+            preparation.attempt = Evidence.Attempt(sentAt: known.place, evidence, for: target.readable)
         }
     }
 
@@ -387,7 +387,7 @@ public final class ChallengeLoop {
         case .answer(let answer):
             if let ruled { request.record.note(ruled.rule.rule, about: challenger) }
             next = goOn(to: preparation.begin(answer, after: outcome), round)
-        case .resend(let answer): next = goOn(to: preparation.renew(answer, after: outcome), round)
+        case .resend(let answer): next = goOn(to: preparation.beginSession(for: answer, after: outcome), round)
         case .sendUnanswered:
             wentForNonce = performer.answer?.space.authenticationMethod == .digest && round.offers.isEmpty
             doubt.drop(performer.answer)
@@ -523,7 +523,7 @@ public final class ChallengeLoop {
         if let probe = context.probe {
             if let prepared = context.source.preemptiveAnswer(with: probe.credential, at: context.request.target) {
                 preempt(with: prepared, by: nil)
-                preparation.begin(probe.attempt)
+                preparation.attempt = probe.attempt
             }
             return true
         }
@@ -584,7 +584,7 @@ public final class ChallengeLoop {
     private func takeUnproven(_ admission: Evidence.Admission?) {
         guard let (prepared, rule) = unproven, case .send(let attempt)? = admission else { return }
         if preparation.mayPreempt(prepared) { preempt(with: prepared, by: rule) }
-        preparation.begin(attempt)
+        preparation.attempt = attempt
     }
 
     // MARK: - The parts that the journal needs of a request that was not answered

@@ -269,12 +269,10 @@ public struct TokenSupply {
                 switch input.source {
                 case .secret(let secret): values.append(secret)
                 case .file(let file):
-                    let read = await BlockingPool.shared.run { () -> Result<Secret, TokenError> in
-                        do throws(TokenGrant.FileFailure) { return .success(try file.read()) } catch {
-                            return .failure(.noInput(error.sentence))
-                        }
+                    let read = await BlockingPool.shared.run {
+                        Result { () throws(TokenGrant.FileFailure) in try file.read() }
                     }
-                    values.append(try read.get())
+                    values.append(try read.mapError { TokenError.noInput($0.sentence) }.get())
                 case .credential(let name):
                     let supply = TokenSupply(delegate: delegate, loop: loop, fetcher: fetcher)
                     let former = used.indices.contains(number) ? used[number] : nil

@@ -154,8 +154,7 @@ public final class ConfiguredCredentials: Sendable {
                 }
                 // The tickets of a constant password must still be renewed.
                 if isConstant, credential.principal == nil { settled.insert(ExactText(entry.name)) }
-                warnings += warning(about: credential, at: now).map { [$0] } ?? []
-                warnings += renew(entry.name, at: now).map { [$0] } ?? []
+                warnings += [warning(about: credential, at: now), renew(entry.name, at: now)].compactMap(\.self)
             } catch {
                 errors.append(error)
                 state.withLock { $0.errors[ExactText(entry.name)] = error }
@@ -383,7 +382,7 @@ public final class ConfiguredCredentials: Sendable {
         let result = await helpers.read(
             place(of: entry, for: question.origin, question.path), keep: entry.commands.keep, besides: question.refused
         ) { [self] in
-            do throws(CredentialError) { return .success(try read(entry, question)) } catch { return .failure(error) }
+            Result { () throws(CredentialError) in try read(entry, question) }
         }
         changes.add(1, ordering: .releasing)
         let program = entry.content.commands.first?.program ?? ""
@@ -477,9 +476,7 @@ public final class ConfiguredCredentials: Sendable {
         }
         let place = place(of: entry, for: question.origin, question.path)
         let answer = await helpers.next(place) { [reader] in
-            do throws(CredentialError) {
-                return .success(try HelperDialogue(reader.runner).answer(of: helper, to: question))
-            } catch { return .failure(error) }
+            Result { () throws(CredentialError) in try HelperDialogue(reader.runner).answer(of: helper, to: question) }
         }
         return answer ?? .failure(.helper(credential: entry.name, program: helper.command.program, .late))
     }

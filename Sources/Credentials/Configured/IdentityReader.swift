@@ -46,10 +46,9 @@ final class IdentityReader: Sendable {
     ) -> Reading {
         let digest = Self.digest(certificate, key, passphrase)
         if let last = readings.withLock({ $0[ExactText(credential)] }), last.digest == digest { return last }
-        let outcome: Result<Identity, Identity.Failure>
-        do throws(Identity.Failure) {
-            outcome = .success(try Identity(certificate: certificate, key: key, passphrase: passphrase))
-        } catch { outcome = .failure(error) }
+        let outcome = Result { () throws(Identity.Failure) in
+            try Identity(certificate: certificate, key: key, passphrase: passphrase)
+        }
         let reading = Reading(digest: digest, outcome: outcome)
         readings.withLock { $0[ExactText(credential)] = reading }
         return reading

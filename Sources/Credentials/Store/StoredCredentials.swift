@@ -231,12 +231,7 @@ public final class StoredCredentials: Sendable {
 
     private func unblocked(_ edits: [Edit]) async throws(Failure) {
         guard let pool = backing.withLock({ $0?.pool }) else { return try apply(edits) }
-        let result = await pool.run { () -> Result<Void, Failure> in
-            do throws(Failure) { return .success(try self.apply(edits)) } catch {
-                return .failure(error)
-            }
-        }
-        try result.get()
+        try await pool.run { Result { () throws(Failure) in try self.apply(edits) } }.get()
     }
 
     /// Makes all changes in this order, or none. They are on the disk when the call returns. Blocks.

@@ -159,10 +159,12 @@ enum AccountTables {
         /// Reads a row: name, fingerprint, owner, revision, sealed.
         init?(row: some DatabaseRow) {
             guard let name = row.text(0), let owner = row.text(2), let revision = row.integer(3),
-                let sealed = row.bytes(4),
-                let version = CredentialVersion(
-                    inAccounts: name, fingerprint: row.bytes(1) ?? [], isOwn: owner.isEmpty)
+                let sealed = row.bytes(4)
             else { return nil }
+            let isGrant = owner.isEmpty && name.hasSuffix(grantMark)
+            let plainName = isGrant ? String(name.dropLast(grantMark.count)) : name
+            let version = CredentialVersion(name: plainName, fingerprint: row.bytes(1) ?? [], isGrant: isGrant)
+            guard let version else { return nil }
             self.version = version
             self.owner = owner.isEmpty ? nil : owner
             self.revision = revision
@@ -174,8 +176,7 @@ enum AccountTables {
 
         /// Nil for a row of another version, or one that was changed outside.
         func content(openedWith key: SealingKey) -> [UInt8]? {
-            let context = Self.context(version)
-            return (try? key.open(sealed.span, for: context.span))?.withBytes { $0.array }
+            (try? key.open(sealed.span, for: Self.context(version).span))?.withBytes { $0.array }
         }
 
         /// The account; nil for a row that cannot be read, which counts as missing.
@@ -197,14 +198,5 @@ extension CredentialVersion {
     /// The columns: name, fingerprint.
     var columns: [DatabaseValue] {
         [.text(isGrant ? name + AccountTables.grantMark : name), .bytes(fingerprintBytes)]
-    }
-
-    /// - Parameters:
-    ///   - name: the name in the row.
-    ///   - isOwn: whether no client sent the credential.
-    fileprivate convenience init?(inAccounts name: String, fingerprint: [UInt8], isOwn: Bool) {
-        let isGrant = isOwn && name.hasSuffix(AccountTables.grantMark)
-        let name = isGrant ? String(name.dropLast(AccountTables.grantMark.count)) : name
-        self.init(name: name, fingerprint: fingerprint, isGrant: isGrant)
     }
 }

@@ -76,8 +76,7 @@ enum TokenTables {
     static func put(
         _ row: TokenTables.RefreshRow, claimedUntil end: WallTime?, now: WallTime, _ connection: some SQLConnection
     ) throws(DatabaseError) {
-        try connection.rows(
-            "DELETE FROM attache_refresh_tokens WHERE used_at < $1", [.time(now - memory)])
+        try connection.rows("DELETE FROM attache_refresh_tokens WHERE used_at < $1", [.time(now - memory)])
         try connection.rows(
             """
             INSERT INTO attache_refresh_tokens (name, fingerprint, sealed, generation, claimed_until, used_at)
@@ -106,8 +105,7 @@ enum TokenTables {
         let generation: Int
 
         init(_ token: TokenStore.FetchedToken, sealedWith key: SealingKey) throws(CryptoError) {
-            let context = Self.context(token.grant)
-            sealed = try key.seal(token.token, for: context.span)
+            sealed = try key.seal(token.token, for: Self.context(token.grant).span)
             grant = token.grant
             endsAt = token.endsAt
             renewsAt = token.renewsAt
@@ -129,8 +127,7 @@ enum TokenTables {
 
         /// Nil for a row of another grant, or one that was changed outside.
         func token(openedWith key: SealingKey) -> TokenStore.FetchedToken? {
-            let context = Self.context(grant)
-            guard let token = try? key.open(sealed.span, for: context.span) else { return nil }
+            guard let token = try? key.open(sealed.span, for: Self.context(grant).span) else { return nil }
             return TokenStore.FetchedToken(
                 grant: grant, token: token, endsAt: endsAt, renewsAt: renewsAt, generation: generation)
         }
@@ -157,19 +154,18 @@ enum TokenTables {
         init(
             _ rotation: RefreshTokenFamily.Rotation, of family: CredentialVersion, sealedWith key: SealingKey
         ) throws(CryptoError) {
-            let context = Self.context(family)
             self.init(
                 family: family,
                 sealed: try rotation.token.map { token throws(CryptoError) in
-                    try key.seal(token, for: context.span)
+                    try key.seal(token, for: Self.context(family).span)
                 }, generation: rotation.generation)
         }
 
         /// The rotation. A row of another family, or one that was changed outside, has no token.
         func rotation(openedWith key: SealingKey) -> RefreshTokenFamily.Rotation {
-            let context = Self.context(family)
-            return RefreshTokenFamily.Rotation(
-                generation: generation, token: sealed.flatMap { try? key.open($0.span, for: context.span) })
+            RefreshTokenFamily.Rotation(
+                generation: generation,
+                token: sealed.flatMap { try? key.open($0.span, for: Self.context(family).span) })
         }
 
         private static func context(_ family: CredentialVersion) -> [UInt8] {

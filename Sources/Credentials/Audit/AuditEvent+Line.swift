@@ -40,20 +40,10 @@ extension AuditEvent {
 
 extension AuditEvent.Actor {
     fileprivate func add(to line: LogLine) {
-        switch self {
-        case .proxy: line.add(EventField.by, "proxy")
-        case .file: line.add(EventField.by, "file")
-        case .dashboard: line.add(EventField.by, "dashboard")
-        case .client(let address, let user):
-            line.add(EventField.by, "client")
-            line.add(EventField.client, address)
-            line.add(EventField.user, user)
-        case .command(let user):
-            line.add(EventField.by, "command")
-            line.add(EventField.uid, Int(user))
-        case .signal(let user):
-            line.add(EventField.by, "signal")
-            line.add(EventField.uid, user.map { Int($0) })
-        }
+        let (word, uid, client, user) = parts
+        line.add(EventField.by, word)
+        line.add(EventField.client, client)
+        line.add(EventField.user, user)
+        line.add(EventField.uid, uid.map { Int($0) })
     }
 }

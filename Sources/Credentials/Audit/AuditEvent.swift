@@ -85,6 +85,18 @@ public struct AuditEvent: Sendable, Hashable {
         case signal(user: UInt32?)
         /// A write to a secret's file.
         case file
+
+        /// The author for the store and the log: the kind in a word, and the parts that this kind has.
+        var parts: (word: String, uid: UInt32?, client: String?, user: String?) {
+            switch self {
+            case .proxy: ("proxy", nil, nil, nil)
+            case .file: ("file", nil, nil, nil)
+            case .dashboard: ("dashboard", nil, nil, nil)
+            case .client(let address, let user): ("client", nil, address, user)
+            case .command(let user): ("command", user, nil, nil)
+            case .signal(let user): ("signal", user, nil, nil)
+            }
+        }
     }
 
     public let name: Name

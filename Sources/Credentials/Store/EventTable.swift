@@ -109,15 +109,7 @@ extension AuditEvent {
 extension AuditEvent.Actor {
     /// The columns: actor, uid, client, user.
     fileprivate var columns: [DatabaseValue] {
-        let (word, uid, client, user): (String, UInt32?, String?, String?) =
-            switch self {
-            case .proxy: ("proxy", nil, nil, nil)
-            case .file: ("file", nil, nil, nil)
-            case .dashboard: ("dashboard", nil, nil, nil)
-            case .client(let address, let user): ("client", nil, address, user)
-            case .command(let user): ("command", user, nil, nil)
-            case .signal(let user): ("signal", user, nil, nil)
-            }
+        let (word, uid, client, user) = parts
         return [.text(word), .integer(uid.map(Int64.init) ?? -1), .words(client), .words(user)]
     }
 

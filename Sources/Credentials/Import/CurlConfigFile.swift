@@ -162,9 +162,7 @@ struct CurlConfigFile {
             while offset < range.upperBound, isSeparator(text[offset]) { offset += 1 }
             let rest = text.extracting(offset..<range.upperBound)
             if rest.count > 0, rest[0] == .quote {
-                guard let length = QuotedWord.length(in: rest.extracting(droppingFirst: 1)) else {
-                    throw CredentialFileKind.Problem(line: line, "a double quote is not closed in its line")
-                }
+                let length = try QuotedWord.length(in: rest.extracting(droppingFirst: 1), line: line)
                 value = offset + 1..<offset + 1 + length
                 isQuoted = true
             } else {

@@ -2,9 +2,9 @@ import Bytes
 import Crypto
 
 /// The content of another program's file of credentials.
-public struct FoundCredentials: Sendable, Equatable {
+public struct FoundCredentials: Sendable {
     /// An entry that was understood but not imported.
-    public struct Omission: Sendable, Equatable {
+    public struct Omission: Sendable {
         /// The line number, from 1.
         public let line: Int
         public let sentence: String
@@ -20,11 +20,6 @@ public struct FoundCredentials: Sendable, Equatable {
 
     /// Whether the file contains no credentials at all, like a file of another kind.
     public var isEmpty: Bool { credentials.isEmpty && omissions.isEmpty }
-
-    public static func == (left: FoundCredentials, right: FoundCredentials) -> Bool {
-        left.credentials == right.credentials && left.omissions == right.omissions
-            && left.onlyMethod?.line == right.onlyMethod?.line && left.onlyMethod?.name == right.onlyMethod?.name
-    }
 
     /// Adds a credential that the file's program would send. No program sends a password with a control character (RFC
     /// 7617 section 2).
@@ -42,7 +37,7 @@ public struct FoundCredentials: Sendable, Equatable {
     }
 
     /// A user and a password from another program's file.
-    public struct Entry: Sendable, Equatable {
+    public struct Entry: Sendable {
         /// The server of the credential in the file.
         public enum Server: Sendable, Hashable {
             /// A host with any protocol, port and path.

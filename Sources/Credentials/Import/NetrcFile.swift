@@ -198,9 +198,7 @@ struct NetrcFile {
 
         private mutating func quoted(_ text: Span<UInt8>) throws(CredentialFileKind.Problem) -> Word {
             offset += 1
-            guard let length = QuotedWord.length(in: text.extracting(droppingFirst: offset)) else {
-                throw CredentialFileKind.Problem(line: line, "a double quote is not closed in its line")
-            }
+            let length = try QuotedWord.length(in: text.extracting(droppingFirst: offset), line: line)
             let start = offset
             offset += length + 1
             return Word(line: line, isQuoted: true, range: start..<start + length)

@@ -3,16 +3,19 @@ import Bytes
 /// A word in double quotes in curl's format: a backslash escapes the next character, except for the letters that mean
 /// control characters.
 enum QuotedWord {
-    /// The length of the text before the closing quote; nil if the line has none.
+    /// The length of the text before the closing quote.
     ///
-    /// - Parameter text: begins after the opening quote.
-    static func length(in text: Span<UInt8>) -> Int? {
+    /// - Parameters:
+    ///   - text: begins after the opening quote.
+    ///   - line: the line's number.
+    /// - Throws: the line has no closing quote.
+    static func length(in text: Span<UInt8>, line: Int) throws(CredentialFileKind.Problem) -> Int {
         var offset = 0
         while offset < text.count, text[offset] != .lineFeed {
             if text[offset] == .quote { return offset }
             offset += text[offset] == .backslash ? 2 : 1
         }
-        return nil
+        throw CredentialFileKind.Problem(line: line, "a double quote is not closed in its line")
     }
 
     /// - Parameter text: the text without the quotes.

@@ -142,7 +142,7 @@ struct SessionCredentialsTests {
                 let space = ProtectionSpace(
                     origin: PlayedRequest.origin, realm: "\(number)", authenticationMethod: .basic)
                 let kept = try #require(context.source.kept(for: space))
-                _ = context.evidence(of: kept)
+                _ = context.source.evidence(of: kept)
             }
             return state.spaces.accounts.all
         }

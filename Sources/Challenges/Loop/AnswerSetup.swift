@@ -66,7 +66,7 @@ struct AnswerSetup {
     mutating func refuse(_ answer: Answer, because reason: String) {
         if attempt?.version != answer.credential.version {
             // It was sent on a session or a connection that counted as logged in.
-            let (evidence, target) = (context.evidence(of: answer.credential), context.request.target)
+            let (evidence, target) = (context.source.evidence(of: answer.credential), context.request.target)
             attempt = Evidence.Attempt(sentAt: evidence.send(), evidence, for: target.readable)
         }
         attempt?.settle(.refused, because: reason, by: client, now: context.loop.wallTime)

@@ -108,17 +108,11 @@ public final class ChallengeContext {
         ).offers
     }
 
-    /// The challenger's verdicts on a credential.
-    func evidence(of credential: Credential) -> Evidence { source.evidence(of: credential) }
-
-    /// The terms of the rule for versions that were refused.
-    func retryTerms(for space: ProtectionSpace) -> Evidence.RetryTerms { source.retryTerms(for: space) }
-
     /// Asks the account of the answer's credential whether it may be sent.
     func admit(_ answer: Answer) -> Evidence.Admission {
         let target = request.target
-        return evidence(of: answer.credential).admit(
-            target.readable, under: retryTerms(for: answer.space), now: loop.wallTime)
+        return source.evidence(of: answer.credential).admit(
+            target.readable, under: source.retryTerms(for: answer.space), now: loop.wallTime)
     }
 
     /// Remembers an answer that was accepted after a challenge: it is preemptive from now on.

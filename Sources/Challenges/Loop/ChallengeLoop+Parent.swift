@@ -40,10 +40,10 @@ extension ChallengeLoop {
         }
         let looksLikeIt = looksLikeParents(answer)
         let leads = preparation.attempt?.leads == true
-        let isGood = !leads && context.evidence(of: answer.credential).isGood
+        let isGood = !leads && context.source.evidence(of: answer.credential).isGood
         if isGood, !looksLikeIt, !context.request.answersOrigin() { return }
         // A probe is itself such a check.
-        guard context.probe == nil, context.retryTerms(for: answer.space).mayProbe else {
+        guard context.probe == nil, context.source.retryTerms(for: answer.space).mayProbe else {
             return judgeByLooks(answer, isCounted: false, isGood: isGood)
         }
         if leads, let attempt = preparation.attempt {

@@ -277,7 +277,7 @@ public final class ChallengeLoop {
         if let granted, granted == accepted.credential.version { context.source.keepForLater(accepted) }
         if !accepted.isPreemptive || response.status.rawValue < 400 {
             spaces.readmit(target.readable, to: accepted.space)
-            let evidence = context.evidence(of: accepted.credential)
+            let evidence = context.source.evidence(of: accepted.credential)
             evidence.noteAccepted(target.readable)
             if accepted.space.authenticationMethod == .negotiate {
                 // The server accepted a ticket, which proves nothing about the password.

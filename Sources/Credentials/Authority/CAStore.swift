@@ -136,28 +136,19 @@ public final class CAStore: Sendable {
         /// The files of a CA that an operator provides, in PEM.
         case files(certificate: String, key: String, passphrase: ValueSource?)
 
-        public var certificate: String {
-            switch self {
-            case .state(let directory): "\(directory)/ca.pem"
-            case .files(let certificate, _, _): certificate
-            }
-        }
+        public var certificate: String { paths.certificate }
+        public var key: String { paths.key }
 
-        public var key: String {
+        private var paths: (certificate: String, key: String) {
             switch self {
-            case .state(let directory): "\(directory)/ca.key"
-            case .files(_, let key, _): key
+            case .state(let directory): ("\(directory)/ca.pem", "\(directory)/ca.key")
+            case .files(let certificate, let key, _): (certificate, key)
             }
         }
 
         /// The permissions that the key of the proxy's own CA must not have. An operator's key is a secret like the
         /// others, and often the operator cannot change the permissions of a mounted one.
-        var forbiddenPermissions: UInt32 {
-            switch self {
-            case .state: 0o077
-            case .files: 0
-            }
-        }
+        var forbiddenPermissions: UInt32 { if case .state = self { 0o077 } else { 0 } }
     }
 
     /// The reason why the local CA cannot be used, or a warning about it. A sentence that reads well after `attache: `.

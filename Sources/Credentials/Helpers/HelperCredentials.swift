@@ -32,16 +32,11 @@ final class HelperCredentials: Sendable {
     /// A value for one request, which the first of those that have waited takes.
     private final class OneValue: Sendable {
         let credential: Credential
-        private let isTaken = Mutex(false)
+        private let isTaken = Atomic(false)
 
         init(_ credential: Credential) { self.credential = credential }
 
-        func take() -> Bool {
-            isTaken.withLock { isTaken in
-                defer { isTaken = true }
-                return !isTaken
-            }
-        }
+        func take() -> Bool { !isTaken.exchange(true, ordering: .acquiringAndReleasing) }
     }
 
     private struct Entry {

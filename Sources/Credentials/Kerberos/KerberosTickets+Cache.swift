@@ -83,11 +83,7 @@ extension KerberosTickets {
 
         /// - Parameter error: a refusal is kept for good, any other error for a moment.
         mutating func lack(_ error: TicketError, at now: WallTime) {
-            if case .refused = error {
-                failure = Failure(error: error, until: .distantFuture)
-            } else {
-                failure = Failure(error: error, until: now + Self.pause)
-            }
+            failure = Failure(error: error, until: error.isRefusal ? .distantFuture : now + Self.pause)
         }
 
         /// Allows another request to the KDC after it refused the password or the key.

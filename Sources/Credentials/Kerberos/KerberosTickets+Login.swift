@@ -27,14 +27,14 @@ extension KerberosTickets {
             let supply = try await tickets.supply(for: service, within: patience)
             let (delegates, channel) = (service.terms.delegates, channel?.applicationData)
             let work = { @Sendable () -> Beginning in
-                do throws(GSSAPIError) {
+                Result { () throws(GSSAPIError) in
                     let context = try InitiatingContext(
                         supply.cache, to: supply.ticket, delegates: delegates, channel: channel)
                     guard case .continue(let token) = try context.step() else {
-                        return .failure(GSSAPIError(.unavailable, "there is nothing to prove to the service"))
+                        throw GSSAPIError(.unavailable, "there is nothing to prove to the service")
                     }
-                    return .success((context, token))
-                } catch { return .failure(error) }
+                    return (context, token)
+                }
             }
             let expectation = Expectation<Beginning>()
             // With delegation, a new forwarded ticket is requested each time.

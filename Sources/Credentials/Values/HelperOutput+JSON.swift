@@ -13,8 +13,9 @@ extension HelperOutput {
         /// docker-credential-pass ends with status 0 and empty members where it has nothing.
         static func docker(_ output: [UInt8]) throws(HelperOutput.Fault) -> HelperOutput.Answer {
             guard let members = JSONMembers(output) else { throw .notJSON }
-            guard let user = members.text("Username"), let bytes = members.text("Secret"), !bytes.isEmpty, !user.isEmpty
-            else { throw .nothing }
+            guard let user = nonEmpty(members, "Username"), let bytes = nonEmpty(members, "Secret") else {
+                throw .nothing
+            }
             return HelperOutput.Answer(.password(user: try word(user), try secret(bytes)))
         }
 
@@ -50,11 +51,10 @@ extension HelperOutput {
         static func aws(_ output: [UInt8]) throws(HelperOutput.Fault) -> HelperOutput.Answer {
             guard let members = JSONMembers(output) else { throw .notJSON }
             guard members["Version"] == .number(1) else { throw .form("the output of a credential process, version 1") }
-            guard let access = members.text("AccessKeyId"), let key = members.text("SecretAccessKey"), !access.isEmpty,
-                !key.isEmpty
-            else { throw .nothing }
-            var token: Secret?
-            if let text = members.text("SessionToken"), !text.isEmpty { token = try secret(text) }
+            guard let access = nonEmpty(members, "AccessKeyId"), let key = nonEmpty(members, "SecretAccessKey") else {
+                throw .nothing
+            }
+            let token = try nonEmpty(members, "SessionToken").map(secret)
             var answer = HelperOutput.Answer(.keys(access: try word(access), secret: try secret(key), token: token))
             answer.end = try time(members, "Expiration")
             return answer
@@ -111,9 +111,7 @@ extension HelperOutput {
                 default: throw .said(words(failure.text("message") ?? []))
                 }
             }
-            guard let given = members.object("Ok"), let token = given.text("token"), !token.isEmpty else {
-                throw .nothing
-            }
+            guard let given = members.object("Ok"), let token = nonEmpty(given, "token") else { throw .nothing }
             var answer = HelperOutput.Answer(.fields(authorization: try secret(token), []))
             switch given.text("cache").map({ $0.span.text }) {
             case "never": answer.isEphemeral = true
@@ -138,7 +136,7 @@ extension HelperOutput {
         }
 
         private static func time(_ members: JSONMembers, _ name: String) throws(HelperOutput.Fault) -> WallTime? {
-            guard let text = members.text(name), !text.isEmpty else { return nil }
+            guard let text = nonEmpty(members, name) else { return nil }
             guard let time = InternetTime.time(text.span) else { throw .time }
             return time
         }

@@ -361,8 +361,6 @@ extension AnswerSource {
         public var hasPlaceholder = false
         /// Whether the client itself sends something in that place, which is kept.
         public var keeps: ((CredentialPlacement) -> Bool)?
-
-        public init() {}
     }
 
     /// The answer that a rule gives in its own place.

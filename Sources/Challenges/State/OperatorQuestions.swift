@@ -84,8 +84,6 @@ public final class OperatorQuestions: Sendable {
 
     private let observers = Mutex<[@Sendable (OperatorQuestion) -> Void]>([])
 
-    public init() {}
-
     /// Adds an observer that gets each new question.
     public func onQuestion(_ observer: @escaping @Sendable (OperatorQuestion) -> Void) {
         observers.withLock { $0.append(observer) }

@@ -354,7 +354,7 @@ public final class ConfiguredCredentials: Sendable {
             helpers.wantsReading(place(of: entry, for: origin, path), besides: refused, at: now)
         else { return nil }
         return HelperQuestion(
-            entry.name, for: origin, path: entry.commands.asksForPath ? path : nil, challenges: challenges,
+            name: entry.name, origin: origin, path: entry.commands.asksForPath ? path : nil, challenges: challenges,
             refused: refused)
     }
 
@@ -369,7 +369,8 @@ public final class ConfiguredCredentials: Sendable {
             return nil
         }
         return HelperQuestion(
-            entry.name, for: origin, path: entry.commands.asksForPath ? path : nil, refused: nil)
+            name: entry.name, origin: origin, path: entry.commands.asksForPath ? path : nil, challenges: [],
+            refused: nil)
     }
 
     /// Runs the program, once for all that ask. Await it on a loop.

@@ -18,11 +18,9 @@ final class HelperConversation: GivenAnswer.Next {
     var latest: HelperOutput.Answer { state.withLock { $0 } }
 
     func answer(to challenges: [HeaderChallenge]) async throws(AuthenticationError) -> GivenAnswer {
-        var next = HelperQuestion(
-            question.name, for: question.origin, path: question.path, challenges: challenges.map { "\($0)" },
-            refused: nil)
-        next.notes = latest.notes
-        next.isStep = true
+        let next = HelperQuestion(
+            name: question.name, origin: question.origin, path: question.path, challenges: challenges.map { "\($0)" },
+            notes: latest.notes, isStep: true, refused: nil)
         switch await credentials.next(next) {
         case .success(let answer):
             state.withLock { $0 = answer }

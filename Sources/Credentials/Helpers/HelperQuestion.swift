@@ -27,16 +27,6 @@ public struct HelperQuestion: Sendable {
     /// The value that the server has refused; nil for a first value, or after the end of the former one.
     public let refused: CredentialVersion?
 
-    public init(
-        _ name: String, for origin: Origin?, path: String? = nil, challenges: [String] = [], refused: CredentialVersion?
-    ) {
-        self.path = path
-        self.name = name
-        self.origin = origin
-        self.challenges = challenges
-        self.refused = refused
-    }
-
     /// The questions and reports of a proxy to a git helper (gitcredentials(7), git-credential(1)).
     enum Git {
         /// The limits of challenges, and of one in bytes.

@@ -120,7 +120,6 @@ enum CredentialTables {
     }
 
     /// - Returns: whether it exists.
-    @discardableResult
     static func makeDefault(
         user: String, for space: ProtectionSpace, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) -> Bool {
@@ -142,7 +141,6 @@ enum CredentialTables {
     }
 
     /// - Returns: whether it existed.
-    @discardableResult
     static func remove(
         user: String, for space: ProtectionSpace, at revision: Int64, _ connection: some SQLConnection
     ) throws(DatabaseError) -> Bool {

@@ -61,8 +61,7 @@ enum EventTable {
 }
 
 extension AuditEvent {
-    /// Nil for an edit that is not logged.
-    init?(_ edit: StoredCredentials.Edit, by actor: Actor) {
+    init(_ edit: StoredCredentials.Edit, by actor: Actor) {
         switch edit {
         case .set(let credential, let space, let asDefault):
             let name = space.credentialName(of: credential.storedName(for: space) ?? "")

@@ -20,7 +20,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     }
 
     /// The state of the file that was opened.
-    private enum Condition {
+    fileprivate enum Condition {
         case inPlace
         /// The file is being overwritten.
         case incomplete
@@ -141,10 +141,7 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
         guard let database = state.database, let opened = state.stamp, present.isSameFile(as: opened) else {
             return .replaced
         }
-        switch state.watch?.look(database) {
-        case .replaced(let isWhole): return isWhole ? .replaced : .incomplete
-        case .same, nil: return .inPlace
-        }
+        return state.watch?.look(database) ?? .inPlace
     }
 
     /// Tells whether a store's file still holds what its connection knows of. SQLite asks only its log for changes: what is
@@ -153,12 +150,6 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
     /// The file may change only by a copy from the log into it. If it changed without such a copy, and begins
     /// otherwise than before, then it was written over; each of our changes has it begin otherwise.
     fileprivate struct FileWatch {
-        enum Finding {
-            case same
-            /// The file was overwritten, completely or not yet.
-            case replaced(isWhole: Bool)
-        }
-
         private let path: String
         private var known: Known?
 
@@ -170,28 +161,28 @@ final class SQLiteCredentialDatabase: CredentialDatabase {
 
         init(_ path: String) { self.path = path }
 
-        /// Checks the file of the connection.
-        mutating func look(_ database: SQLiteDatabase) -> Finding {
+        /// Checks the content of the connection's file.
+        mutating func look(_ database: SQLiteDatabase) -> Condition {
             let position = database.logPosition
             // A copy may begin only after the file was looked at.
             if let position, let known, SmallFile.Stamp(path: path) == known.stamp,
                 position == known.copied || position.isSettled
             {
                 self.known?.copied = position
-                return .same
+                return .inPlace
             }
             let present = database.surface { surface in
                 Known(stamp: SmallFile.Stamp(path: path), header: surface.header, copied: surface.copied)
             }
-            guard let present else { return .same }
+            guard let present else { return .inPlace }
             // After a process was killed as it copied, the next one's work looks like no copy.
             if let known, known.stamp != present.stamp, known.copied == present.copied, known.copied.isSettled,
                 known.header != present.header
             {
-                return .replaced(isWhole: Self.isWhole(present.header, present.stamp?.size ?? 0))
+                return Self.isWhole(present.header, present.stamp?.size ?? 0) ? .replaced : .incomplete
             }
             known = present
-            return .same
+            return .inPlace
         }
 
         /// Whether the size of the file matches its header (Database File Format, section 1.3).

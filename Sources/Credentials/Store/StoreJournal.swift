@@ -162,11 +162,10 @@ final class StoreJournal: Accounts.Journal, ProtectionSpaces.Journal, TokenStore
     func ended(
         _ family: RefreshTokenFamily, at rotation: RefreshTokenFamily.Rotation, with token: TokenStore.FetchedToken?
     ) async {
-        guard let (writer, key) = store else { return }
+        guard let (writer, key) = store,
+            let refreshRow = try? TokenTables.RefreshRow(rotation, of: family.version, sealedWith: key)
+        else { return }
         let now = SystemClock.wallTime
-        guard let refreshRow = try? TokenTables.RefreshRow(rotation, of: family.version, sealedWith: key) else {
-            return
-        }
         let tokenRow = token.flatMap { try? TokenTables.Row($0, sealedWith: key) }
         await BlockingPool.shared.run {
             let write: WriteBehind.Write = { connection, revision throws(DatabaseError) in

@@ -289,10 +289,8 @@ public final class StoredCredentials: Sendable {
                     guard observer.continues(after: done, of: steps.count) else { throw .stopped }
                     let isChange = try step.write(dataKey, at: revision, connection)
                     // Of a large change only the last events are kept. A proxy reports to others itself.
-                    guard isChange, steps.count - done <= EventTable.capacity, let actor = audit.actor,
-                        let event = AuditEvent(step.edit, by: actor)
-                    else { continue }
-                    try EventTable.add(event, of: audit, at: revision, connection)
+                    guard isChange, steps.count - done <= EventTable.capacity, let actor = audit.actor else { continue }
+                    try EventTable.add(AuditEvent(step.edit, by: actor), of: audit, at: revision, connection)
                 }
                 try EventTable.trim(connection)
                 guard observer.continues(after: steps.count, of: steps.count) else { throw .stopped }

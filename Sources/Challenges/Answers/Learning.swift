@@ -1,6 +1,5 @@
 import Authentication
 import Bytes
-import Crypto
 import IO
 import Model
 import Rules

@@ -1,5 +1,4 @@
 import Authentication
-import Model
 import Telemetry
 
 extension ChallengeLoop {

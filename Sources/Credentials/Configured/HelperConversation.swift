@@ -1,5 +1,4 @@
 import Authentication
-import Crypto
 import Synchronization
 
 /// The rest of a login that takes several answers of one helper.

@@ -1,5 +1,4 @@
 import Authentication
-import Crypto
 import Model
 import TLS
 

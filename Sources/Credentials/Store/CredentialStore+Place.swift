@@ -1,5 +1,4 @@
 import Crypto
-import Database
 import IO
 import Model
 

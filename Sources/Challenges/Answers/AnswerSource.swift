@@ -243,8 +243,7 @@ public final class AnswerSource {
     /// A credential of the rule file. A value that is about to end is read again.
     private func named(_ name: String, for space: ProtectionSpace) -> Credential? {
         renewAhead(name)
-        return (try? policy.credentials.credential(named: name, for: space.origin, path: delegate.path))?.answering(
-            in: space)
+        return (try? delegate.configured(name, for: space.origin))?.answering(in: space)
     }
 
     /// Has the program that gives the credential run again, if its value is about to end.
@@ -290,7 +289,7 @@ public final class AnswerSource {
     /// - Returns: nil if they must be read first.
     public func reread(_ answer: Answer, isFresh: Bool) -> ChallengeTask.Reread? {
         let (version, space) = (answer.credential.version, answer.space)
-        if let named = try? policy.credentials.credential(named: version.name, for: space.origin, path: delegate.path) {
+        if let named = try? delegate.configured(version.name, for: space.origin) {
             if named.grant != nil { return .fetched }
             if named.version != version { return .newer(named) }
             return isFresh ? .unchanged : nil
@@ -390,10 +389,8 @@ extension AnswerSource {
         guard rules.speaks(of: .places) || rules.speaks(of: .preemption) else { return nil }
         let methods: [AuthenticationMethod] =
             terms.keepsAuthorization ? [.default] : [.default, .bearer, .basic, .other]
-        guard let (space, rule) = preemptiveRule(for: methods), case .use(let names) = rule.action,
-            let name = names.first,
-            let named = try? policy.credentials.credential(named: name, for: space.origin, path: delegate.path),
-            !isKept(named)
+        guard let (space, _, name) = preemptiveRule(for: methods),
+            let named = try? delegate.configured(name, for: space.origin), !isKept(named)
         else { return nil }
         return Offer(space: space, challenge: .preemptive, strength: 0)
     }
@@ -402,11 +399,10 @@ extension AnswerSource {
     func unreadPreemptive() -> CredentialError? {
         let rules = policy.rules
         guard policy.credentials.hasHelpers, rules.speaks(of: .places) || rules.speaks(of: .preemption),
-            let (space, rule) = preemptiveRule(for: [.default, .bearer, .basic, .other]),
-            case .use(let names) = rule.action, let name = names.first
+            let (space, _, name) = preemptiveRule(for: [.default, .bearer, .basic, .other])
         else { return nil }
         do throws(CredentialError) {
-            _ = try policy.credentials.credential(named: name, for: space.origin, path: delegate.path)
+            _ = try delegate.configured(name, for: space.origin)
             return nil
         } catch { return error.isOfProgram ? error : nil }
     }
@@ -430,7 +426,7 @@ extension AnswerSource {
         return state.tokens.holds(answer.credential.version, for: exact.version, at: loop.wallTime)
     }
 
-    private func preemptiveRule(for methods: [AuthenticationMethod]) -> (ProtectionSpace, RuleDecision)? {
+    private func preemptiveRule(for methods: [AuthenticationMethod]) -> (ProtectionSpace, RuleDecision, String)? {
         guard !terms.isReadOnTheWay, [.http, .https].contains(challenger.origin.protocol) else { return nil }
         for method in methods {
             let space = ProtectionSpace(origin: challenger.origin, realm: nil, authenticationMethod: method)
@@ -438,7 +434,9 @@ extension AnswerSource {
             // A rule that also matches origins sends nothing preemptively to a parent.
             if challenger.isProxy, !rule.isForParents { continue }
             if rule.hasPlaceholder, !terms.hasPlaceholder { continue }
-            if method == .default ? rule.isPlaced : rule.preemption == .always { return (space, rule) }
+            guard method == .default ? rule.isPlaced : rule.preemption == .always else { continue }
+            guard case .use(let names) = rule.action, let name = names.first else { return nil }
+            return (space, rule, name)
         }
         return nil
     }
@@ -453,13 +451,11 @@ extension AnswerSource {
     private func preemptive(
         _ methods: [AuthenticationMethod], at target: ByteBuffer, with token: Credential?
     ) -> Finding? {
-        guard let (space, rule) = preemptiveRule(for: methods), case .use(let names) = rule.action,
-            let name = names.first
-        else { return nil }
+        guard let (space, rule, name) = preemptiveRule(for: methods) else { return nil }
         let named: Credential
         renewAhead(name)
         do throws(CredentialError) {
-            named = try policy.credentials.credential(named: name, for: space.origin, path: delegate.path)
+            named = try delegate.configured(name, for: space.origin)
         } catch {
             if let question = helperQuestion(for: space, by: rule) { return .awaitsHelper(question) }
             // The server then says what it wants.

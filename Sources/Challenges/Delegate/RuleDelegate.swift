@@ -20,6 +20,11 @@ public final class RuleDelegate: Sendable {
         self.path = path
     }
 
+    /// The credential of the rule file, for that server and the path of the request.
+    func configured(_ name: String, for origin: Origin) throws(CredentialError) -> Credential {
+        try policy.credentials.credential(named: name, for: origin, path: path)
+    }
+
     /// The delegate's decision with the rule that made it, for the record.
     public struct DelegateDecision {
         public let decision: Decision
@@ -72,7 +77,7 @@ public final class RuleDelegate: Sendable {
             // It is asked for each challenge, which it must see. One that a server refuses is on hold.
             if refused.contains(spent.version) || challenges.isEmpty || isHeld(spent, in: space) { return nil }
         }
-        let known = try? policy.credentials.credential(named: name, for: space.origin, path: path)
+        let known = try? configured(name, for: space.origin)
         // A value that this request has sent was read again already.
         if let known, refused.contains(known.version) { return nil }
         let held = known.flatMap { isHeld($0, in: space) ? $0.version : nil }
@@ -90,7 +95,7 @@ public final class RuleDelegate: Sendable {
     ) -> String {
         guard names.count > 1 else { return names.first ?? "" }
         let chosen = names.first { name in
-            guard let known = try? policy.credentials.credential(named: name, for: space.origin, path: path) else {
+            guard let known = try? configured(name, for: space.origin) else {
                 // A program that has failed is not run again for a while.
                 return !policy.credentials.isGiven(name)
                     || policy.credentials.question(name, for: space.origin, path: path, at: now()) != nil
@@ -100,10 +105,7 @@ public final class RuleDelegate: Sendable {
         }
         if let chosen { return chosen }
         let open = names.last { name in
-            (try? policy.credentials.credential(named: name, for: space.origin, path: path)).map {
-                !isSpent($0, after: refused)
-            }
-                ?? true
+            (try? configured(name, for: space.origin)).map { !isSpent($0, after: refused) } ?? true
         }
         return open ?? names.last ?? ""
     }
@@ -202,7 +204,7 @@ public final class RuleDelegate: Sendable {
             let named =
                 try isStored
                 ? state.credential(named: name, for: space, by: policy)
-                : policy.credentials.credential(named: name, for: space.origin, path: path)
+                : configured(name, for: space.origin)
             return ruled(.useCredential(named.with(persistence)), by: rule)
         } catch {
             if let spent = policy.credentials.spent(name, for: space.origin, path: path), isHeld(spent, in: space) {
@@ -306,11 +308,11 @@ extension RuleDelegate {
     /// The names of credentials that could answer a challenge of that space: first those of the rule file, in its
     /// order, then those stored for the space.
     func credentials(for space: ProtectionSpace) -> [String] {
-        let configured = policy.rules.configuration.credentials.map(\.name).filter { name in
-            (try? policy.credentials.credential(named: name, for: space.origin, path: path))?.canAnswer(space) == true
+        let named = policy.rules.configuration.credentials.map(\.name).filter { name in
+            (try? configured(name, for: space.origin))?.canAnswer(space) == true
         }
         let stored = state.storage.credentials(for: space).values.filter { $0.canAnswer(space) }.map(\.version.name)
-        return Array((configured + stored.sorted()).prefix(Self.nameLimit))
+        return Array((named + stored.sorted()).prefix(Self.nameLimit))
     }
 
     private static let nameLimit = 100

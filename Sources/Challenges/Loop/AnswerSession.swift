@@ -29,11 +29,8 @@ final class AnswerSession {
     /// Whether a connection that is logged in for this request also serves other clients: with a credential of the rule
     /// file, if no rule about the challenger depends on the client.
     private func sharesLogins(of version: CredentialVersion) -> Bool {
-        let policy = context.policy
-        return !context.challenger.answersDependOnClient(by: policy.rules)
-            && (try? policy.credentials.credential(
-                named: version.name, for: context.challenger.origin, path: context.delegate.path))?.version
-                == version
+        !context.challenger.answersDependOnClient(by: context.policy.rules)
+            && (try? context.delegate.configured(version.name, for: context.challenger.origin))?.version == version
     }
 
     // MARK: - Before the request is sent

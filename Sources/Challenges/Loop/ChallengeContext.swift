@@ -165,7 +165,7 @@ public final class ChallengeContext {
         entry.note(failure, at: now)
         let name = answer.credential.version.name
         entry.credential = name
-        if (try? policy.credentials.credential(named: name, for: answer.space.origin, path: delegate.path)) != nil {
+        if (try? delegate.configured(name, for: answer.space.origin)) != nil {
             entry.credentials = [name]
         }
         let note = AnsweredEntry(ChallengeRecord(schemes: entry.key.scheme, realm: entry.key.space.realm), at: now)

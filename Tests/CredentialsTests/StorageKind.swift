@@ -56,7 +56,7 @@ enum StoreFile {
 extension CredentialStore {
     /// Waits for what is written after the fact.
     func settles() -> Bool {
-        Wait.until { writer.settled != nil }
+        Wait.until { writer.isSettled }
     }
 }
 

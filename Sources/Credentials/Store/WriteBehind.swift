@@ -10,7 +10,6 @@ final class WriteBehind: Sendable {
     private struct State {
         var writes: [Write] = []
         var isWriting = false
-        var submitted = 0
     }
 
     /// The database, for what is read or written at once, independent of the waiting writes.
@@ -32,22 +31,17 @@ final class WriteBehind: Sendable {
         let begins = state.withLock { state in
             if state.writes.count >= Self.capacity { state.writes.removeFirst() }
             state.writes.append(write)
-            state.submitted += 1
             defer { state.isWriting = true }
             return !state.isWriting
         }
         if begins { pool.submit { self.write() } }
     }
 
-    /// The number of writes so far, if all of them are in the store; else nil.
-    var settled: Int? {
-        state.withLock { $0.isWriting || !$0.writes.isEmpty ? nil : $0.submitted }
-    }
+    /// Whether all writes are in the store.
+    var isSettled: Bool { state.withLock { !$0.isWriting && $0.writes.isEmpty } }
 
     /// Whether writes wait until the store is available again.
-    var isHeldUp: Bool {
-        state.withLock { !$0.isWriting && !$0.writes.isEmpty }
-    }
+    var isHeldUp: Bool { state.withLock { !$0.isWriting && !$0.writes.isEmpty } }
 
     /// Tries failed writes again.
     func flush() {

@@ -320,16 +320,8 @@ public final class AnswerSource {
 
     /// Stores an accepted credential, for as long as its persistence says.
     func keepForLater(_ answer: Answer) {
-        let (state, client, credential, space) = (state, client, answer.credential, answer.space)
-        switch credential.persistence {
-        case .none: break
-        case .session:
-            let isNew = state.sessionCredentials.put(
-                credential, for: space, of: client, at: loop.wallTime, limit: policy.timeouts.session)
-            if isNew { state.noteLearned(credential, for: space, of: client) }
-            state.sessionOrigins.insert([space.origin])
-        case .permanent: storage.begin(on: loop) { await state.keep(credential, for: space, of: client) }
-        }
+        storage.keep(answer.credential, for: answer.space, by: delegate, on: loop)
+        if answer.credential.persistence == .session { state.sessionOrigins.insert([answer.space.origin]) }
     }
 }
 

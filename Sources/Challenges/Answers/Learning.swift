@@ -77,15 +77,7 @@ public struct Learning {
         let credential = Credential(
             name: space.credentialName(of: user), user: user, password: password, persistence: persistence,
             isBrought: true)
-        if persistence == .session {
-            let isNew = state.sessionCredentials.put(
-                credential, for: space, of: delegate.client, at: loop.wallTime,
-                limit: policy.timeouts.session)
-            if isNew { state.noteLearned(credential, for: space, of: delegate.client) }
-        } else {
-            let (state, client) = (state, delegate.client)
-            storage.begin(on: loop) { await state.keep(credential, for: space, of: client) }
-        }
+        storage.keep(credential, for: space, by: delegate, on: loop)
         return credential
     }
 
@@ -104,10 +96,25 @@ public struct Learning {
         /// Whether `wait` has to wait.
         public var isPending: Bool { !writes.isEmpty }
 
+        /// Keeps an accepted credential of the delegate's client, for as long as its persistence says.
+        func keep(
+            _ credential: Credential, for space: ProtectionSpace, by delegate: RuleDelegate, on loop: EventLoop
+        ) {
+            let (state, client) = (delegate.state, delegate.client)
+            switch credential.persistence {
+            case .none: break
+            case .session:
+                let isNew = state.sessionCredentials.put(
+                    credential, for: space, of: client, at: loop.wallTime, limit: delegate.policy.timeouts.session)
+                if isNew { state.noteLearned(credential, for: space, of: client) }
+            case .permanent: begin(on: loop) { await state.keep(credential, for: space, of: client) }
+            }
+        }
+
         /// Begins to store a credential.
         ///
         /// - Parameter write: ends when the credential is stored, or cannot be.
-        func begin(on loop: EventLoop, _ write: @escaping @Sendable () async -> Void) {
+        private func begin(on loop: EventLoop, _ write: @escaping @Sendable () async -> Void) {
             let end = Promise<Void>()
             writes.append(end)
             loop.spawn {

@@ -40,10 +40,9 @@ public struct SuggestedChallengeRule: Sendable {
         let realm = space.isProxy ? nil : space.realm.map(Self.quoted)
         // A pattern would also match other realms.
         let isOpen = isOpen || !credentials.isEmpty && realm?.contains("*") == true
-        let made = credentialName ?? (space.isProxy ? "parent" : "origin")
-        let name = isOpen ? "…" : credentials.isEmpty ? made : credentials.joined(separator: " ")
+        let name = isOpen ? "…" : madeCredential ?? credentials.joined(separator: " ")
         var lines: [String] = []
-        if credentials.isEmpty, !isOpen {
+        if madeCredential != nil {
             if space.authenticationMethod == .bearer, let (comments, content) = issuerLines {
                 lines += comments + ["credential \(name) { \(content) }"]
             } else {

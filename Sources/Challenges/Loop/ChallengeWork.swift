@@ -3,6 +3,7 @@ import Bytes
 import Credentials
 import Crypto
 import IO
+import Rules
 
 /// The work that a request's challenges wait for, other than events of its connections. A task does it, and the request
 /// continues with the result.

@@ -70,12 +70,7 @@ public final class Policy: Sendable {
         timeouts = Timeouts(
             head: configuration.timeouts.head, idle: configuration.timeouts.idle,
             connect: configuration.timeouts.connect, response: configuration.timeouts.response)
-        challenges = ChallengePolicy(
-            rules: rules, credentials: credentials,
-            timeouts: ChallengePolicy.Timeouts(
-                connect: timeouts.connect, response: timeouts.response,
-                session: configuration.timeouts.session,
-                ask: configuration.timeouts.ask))
+        challenges = ChallengePolicy(rules: rules, credentials: credentials)
         let limits = configuration.limits
         self.limits = Limits(
             request: HTTP.Limits(startLine: limits.startLine, head: limits.head, fields: limits.fields),

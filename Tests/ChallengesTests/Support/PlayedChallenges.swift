@@ -148,16 +148,15 @@ final class PlayedRequest {
     static func policy(_ rules: String, password: String = "p") throws -> ChallengePolicy {
         let text = "listen 127.0.0.1:3128\nlog off\ncredential a { user u; password \"\(password)\" }\n\(rules)\n"
         let file = try RuleFile("proxy.conf", from: RuleText(text))
-        let configuration = try #require(file.configuration, Comment(rawValue: file.report))
+        var configuration = try #require(file.configuration, Comment(rawValue: file.report))
+        configuration.timeouts.session = .seconds(1800)
         let credentials = ConfiguredCredentials(
             [
                 ConfiguredCredential(
                     name: "a", user: .literal(RedactedText("u")), password: .literal(RedactedText(password)))
             ], environment: [:])
         credentials.refresh()
-        return ChallengePolicy(
-            rules: RuleSet(configuration), credentials: credentials,
-            timeouts: ChallengePolicy.Timeouts(connect: 10_000, response: 300_000, session: 1_800_000, ask: 60_000))
+        return ChallengePolicy(rules: RuleSet(configuration), credentials: credentials)
     }
 
     /// The value of `Authorization` that the request goes out with; nil without one.

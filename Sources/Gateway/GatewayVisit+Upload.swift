@@ -12,9 +12,9 @@ extension GatewayVisit {
         /// The reason why the server is not asked at all; nil: it is.
         static func refusal(of request: GatewayRequest) -> Refusal? {
             if request.path.isDirectory {
-                var refusal = Refusal(.methodNotAllowed, .httpRequestError, "a directory cannot be stored by ftp")
-                refusal.fields = [(name: "Allow", value: "GET, HEAD")]
-                return refusal
+                return Refusal(
+                    .methodNotAllowed, .httpRequestError, "a directory cannot be stored by ftp",
+                    fields: [(name: "Allow", value: "GET, HEAD")])
             }
             if request.head.fields.present.contains(.contentRange) {
                 return Refusal(

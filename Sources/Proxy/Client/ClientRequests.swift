@@ -161,12 +161,10 @@ extension ClientRequests {
         /// RFC 6585 section 4.
         fileprivate var refusal: Refusal {
             let seconds = if case .rate(_, let wait) = self { max(wait.seconds, 1) } else { 1 }
-            var refusal = Refusal(
+            return Refusal(
                 .tooManyRequests, .httpRequestDenied,
-                "this client \(predicate) of this proxy: try again in \(seconds == 1 ? "a second" : "\(seconds) seconds")"
-            )
-            refusal.fields = [(name: "Retry-After", value: "\(seconds)")]
-            return refusal
+                "this client \(predicate) of this proxy: try again in \(seconds == 1 ? "a second" : "\(seconds) seconds")",
+                fields: [(name: "Retry-After", value: "\(seconds)")])
         }
     }
 }

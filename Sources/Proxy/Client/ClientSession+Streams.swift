@@ -174,8 +174,6 @@ extension Refusal {
     }
 
     private static func refusedPreface(_ sentence: String) -> Refusal {
-        var refusal = Refusal(.httpVersionNotSupported, .httpRequestError, sentence)
-        refusal.keepsConnection = false
-        return refusal
+        Refusal(.httpVersionNotSupported, .httpRequestError, sentence, keepsConnection: false)
     }
 }

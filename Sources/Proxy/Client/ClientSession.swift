@@ -396,11 +396,10 @@ final class ClientSession: Channel.Observer, Wakeup.Companion {
             throw .refused(.client(at: downstream.address, by: exchange.policy.rules.clients))
         }
         guard login.isStillAdmitted(by: policy.clientAuthentication) else {
-            var refusal = Refusal(
-                .forbidden, .httpRequestDenied,
-                "the user who opened this tunnel may no longer use the proxy: open another")
-            refusal.keepsConnection = false
-            throw .refused(refusal)
+            throw .refused(
+                Refusal(
+                    .forbidden, .httpRequestDenied,
+                    "the user who opened this tunnel may no longer use the proxy: open another", keepsConnection: false))
         }
     }
 

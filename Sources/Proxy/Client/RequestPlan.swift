@@ -65,10 +65,10 @@ extension Downstream {
                     "this is a forward proxy: set http_proxy in the client, so that it sends complete URLs"))
         case .ftp:
             guard [.get, .head, .put].contains(exchange.request.method) else {
-                var refusal = Refusal(
-                    .methodNotAllowed, .httpRequestError, "for ftp URLs only GET, HEAD and PUT are supported")
-                refusal.fields = [(name: "Allow", value: "GET, HEAD, PUT")]
-                throw .refused(refusal)
+                throw .refused(
+                    Refusal(
+                        .methodNotAllowed, .httpRequestError, "for ftp URLs only GET, HEAD and PUT are supported",
+                        fields: [(name: "Allow", value: "GET, HEAD, PUT")]))
             }
         case .other:
             throw .refused(Refusal(.notImplemented, .httpRequestError, "only http, https and ftp URLs are forwarded"))

@@ -175,17 +175,15 @@ extension RequestService {
 
 extension Refusal {
     fileprivate static var clearText: Refusal {
-        var refusal = Refusal(
+        Refusal(
             .badRequest, .httpRequestError,
-            "this port of the proxy speaks TLS: set it as https://… in the client, or use a port without TLS")
-        refusal.keepsConnection = false
-        return refusal
+            "this port of the proxy speaks TLS: set it as https://… in the client, or use a port without TLS",
+            keepsConnection: false)
     }
 
     fileprivate static var missingCertificate: Refusal {
-        var refusal = Refusal(
-            .forbidden, .httpRequestDenied, "this port of the proxy serves only clients that show a certificate")
-        refusal.keepsConnection = false
-        return refusal
+        Refusal(
+            .forbidden, .httpRequestDenied, "this port of the proxy serves only clients that show a certificate",
+            keepsConnection: false)
     }
 }

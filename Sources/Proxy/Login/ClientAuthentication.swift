@@ -380,10 +380,10 @@ extension ClientAuthentication {
             }
         case .done(.success(.goesOn(let answer))):
             login.negotiation = .awaitingToken(step)
-            var refusal = Refusal(
-                .proxyAuthenticationRequired, .httpRequestDenied, "the login needs another step of the client")
-            refusal.fields = [(name: "Proxy-Authenticate", value: Self.field(answer))]
-            throw .refused(refusal)
+            throw .refused(
+                Refusal(
+                    .proxyAuthenticationRequired, .httpRequestDenied, "the login needs another step of the client",
+                    fields: [(name: "Proxy-Authenticate", value: Self.field(answer))]))
         case .done(.failure(let error)):
             let refusal = unable(error, exchange)
             throw .refused(

@@ -52,10 +52,9 @@ final class ClientCount: Sendable {
         }
 
         private static func unavailable(_ sentence: String) -> Refusal {
-            var refusal = Refusal(.serviceUnavailable, .connectionLimitReached, sentence)
-            refusal.fields = [(name: "Retry-After", value: "1")]
-            refusal.keepsConnection = false
-            return refusal
+            Refusal(
+                .serviceUnavailable, .connectionLimitReached, sentence, fields: [(name: "Retry-After", value: "1")],
+                keepsConnection: false)
         }
     }
 

@@ -36,8 +36,8 @@ extension Refusal {
         } else {
             refusal = Refusal(
                 .badGateway, .proxyConfigurationError,
-                "\(title) asks for a login (\(schemes.joined(separator: ", "))), but no rule has one for it")
-            refusal.explanation = linesToAnswer(parent)
+                "\(title) asks for a login (\(schemes.joined(separator: ", "))), but no rule has one for it",
+                explanation: linesToAnswer(parent))
         }
         refusal.receivedStatus = status
         return refusal

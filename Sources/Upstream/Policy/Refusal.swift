@@ -39,49 +39,48 @@ public struct Refusal: Error {
     /// Whether the client's connection can carry another request after this.
     public var keepsConnection = true
 
-    public init(_ status: Status, _ error: ProxyError, _ sentence: String) {
+    public init(
+        _ status: Status, _ error: ProxyError, _ sentence: String, explanation: String? = nil,
+        fields: [(name: StaticString, value: String)] = [], keepsConnection: Bool = true
+    ) {
         self.status = status
         self.error = error
         self.sentence = sentence
         details = sentence
+        self.explanation = explanation
+        self.fields = fields
+        self.keepsConnection = keepsConnection
     }
 
     /// The client's answer to a malformed message. Its end cannot be trusted, so the connection closes after the
     /// answer.
     public init(_ error: HTTPError) {
-        status = error.status
-        self.error = error.proxyError
-        sentence = "\(error)"
-        details = sentence
-        keepsConnection = error.fault != .client
+        self.init(error.status, error.proxyError, "\(error)", keepsConnection: error.fault != .client)
     }
 
     /// The refusal when too many clients want the same kind of slow work.
     public static func busy(_ sentence: String, retryAfter: Milliseconds) -> Refusal {
-        var refusal = Refusal(.serviceUnavailable, .connectionLimitReached, "\(sentence); try again")
-        refusal.fields = [(name: "Retry-After", value: "\(retryAfter.seconds)")]
-        return refusal
+        Refusal(
+            .serviceUnavailable, .connectionLimitReached, "\(sentence); try again",
+            fields: [(name: "Retry-After", value: "\(retryAfter.seconds)")])
     }
 
     public static var lateBody: Refusal {
-        var refusal = Refusal(.requestTimeout, .httpRequestError, "the request's body did not arrive in time")
-        refusal.keepsConnection = false
-        return refusal
+        Refusal(
+            .requestTimeout, .httpRequestError, "the request's body did not arrive in time", keepsConnection: false)
     }
 
     /// The answer to a TLS handshake on a listener without TLS.
     public static var tlsOnPlainListener: Refusal {
-        var refusal = Refusal(
+        Refusal(
             .badRequest, .httpRequestError,
-            "the client spoke TLS to a listener without TLS: use http:// in the client's proxy setting")
-        refusal.keepsConnection = false
-        return refusal
+            "the client spoke TLS to a listener without TLS: use http:// in the client's proxy setting",
+            keepsConnection: false)
     }
 
     public static var lateHead: Refusal {
-        var refusal = Refusal(.requestTimeout, .httpRequestError, "the request's head did not arrive in time")
-        refusal.keepsConnection = false
-        return refusal
+        Refusal(
+            .requestTimeout, .httpRequestError, "the request's head did not arrive in time", keepsConnection: false)
     }
 }
 
@@ -119,34 +118,27 @@ extension Refusal {
         let shown = Array(addresses.prefix(shownLimit))
         let names = shown.map { "\($0.unmapped)" }
         let peer = names == [host] ? "\(host) port \(port)" : "\(host) port \(port) (\(names.joined(separator: ", ")))"
-        var refusal = Refusal(
-            .forbidden, .destinationIPProhibited, "the rules of this proxy do not let it connect to \(peer)")
         let entries = shown.compactMap { egress.entry(allowing: $0, port: port) }
-        if let address = shown.first, entries.isEmpty {
-            refusal.explanation =
-                "The rule file denies this address: \(egress.permits(address, port: port).reason)."
-        } else if !entries.isEmpty {
-            refusal.explanation = line("allow \(entries.joined(separator: " "))", in: "egress")
-        }
-        return refusal
+        return Refusal(
+            .forbidden, .destinationIPProhibited, "the rules of this proxy do not let it connect to \(peer)",
+            explanation: entries.isEmpty
+                ? shown.first.map { "The rule file denies this address: \(egress.permits($0, port: port).reason)." }
+                : line("allow \(entries.joined(separator: " "))", in: "egress"))
     }
 
     /// The refusal for a tunnel to a port that `connect-ports` does not list.
     public static func tunnelPort(_ port: UInt16, of host: String, by egress: EgressPolicy) -> Refusal {
-        var refusal = Refusal(
-            .forbidden, .httpRequestDenied,
-            "the rules of this proxy do not allow tunnels to \(host) port \(port)")
-        refusal.explanation = line("connect-ports \(egress.connectPorts(with: port))", in: "egress")
-        return refusal
+        Refusal(
+            .forbidden, .httpRequestDenied, "the rules of this proxy do not allow tunnels to \(host) port \(port)",
+            explanation: line("connect-ports \(egress.connectPorts(with: port))", in: "egress"))
     }
 
     /// The refusal for a client address that `clients` does not allow.
     public static func client(at address: IPAddress?, by clients: RuleSet.ClientPolicy) -> Refusal {
         guard let address else { return Refusal(.forbidden, .httpRequestDenied, "this proxy does not serve you") }
-        var refusal = Refusal(
-            .forbidden, .httpRequestDenied, "this proxy does not serve clients at your address, \(address.unmapped)")
-        refusal.explanation = line("allow \(clients.entries(with: address))", in: "clients")
-        return refusal
+        return Refusal(
+            .forbidden, .httpRequestDenied, "this proxy does not serve clients at your address, \(address.unmapped)",
+            explanation: line("allow \(clients.entries(with: address))", in: "clients"))
     }
 
     /// The number of addresses listed. A name may have any number of them.

@@ -10,34 +10,19 @@ import Upstream
 
 /// Connects an exchange with an ftp origin to a thread that speaks FTP. The exchange gets a connection with HTTP, as to
 /// any origin, so challenges, bodies and time limits need no special code.
-public struct GatewayConnector {
-    public let downstream: Downstream
-    public let policy: Policy
-    /// The client as rules see it.
-    public let client: ClientIdentity
-    public let destination: Destination
-    /// The parent on the way to the server; nil: directly.
-    public let parent: Parent?
-    /// The trace of the request; nil if none.
-    private let trace: RequestTrace?
-
-    public init(
-        downstream: Downstream, policy: Policy, client: ClientIdentity, destination: Destination, parent: Parent?,
-        trace: RequestTrace?
-    ) {
-        self.downstream = downstream
-        self.policy = policy
-        self.client = client
-        self.destination = destination
-        self.parent = parent
-        self.trace = trace
-    }
-
+public enum GatewayConnector {
     /// The threads for FTP's transfers, which block. They start when they are needed.
     private static let threads = GatewayThreads(limit: 64)
 
+    /// - Parameters:
+    ///   - client: the client as rules see it.
+    ///   - parent: the parent on the way to the server; nil: directly.
+    ///   - trace: the trace of the request; nil if none.
     /// - Throws: the refusal for the client.
-    public func connect() async throws(Refusal) -> OriginConnection {
+    public static func connect(
+        _ downstream: Downstream, to destination: Destination, through parent: Parent?, by policy: Policy,
+        as client: ClientIdentity, in trace: RequestTrace?
+    ) async throws(Refusal) -> OriginConnection {
         let origin = destination.origin
         if let parent {
             throw Refusal(
@@ -47,9 +32,11 @@ public struct GatewayConnector {
         }
         let addresses = try await downstream.dialer(for: policy, in: trace)
             .permittedAddresses(of: origin.hostText, origin.port)
-        let delegate = RuleDelegate(
-            policy: policy.challenges, state: downstream.shared.challenges, client: client)
-        let trust = try GatewayTrust(policy: policy, delegate: delegate, origin: origin, tls: destination.route.tls)
+        let tls = destination.route.tls
+        let trust = GatewayTrust(
+            policy: policy,
+            delegate: RuleDelegate(policy: policy.challenges, state: downstream.shared.challenges, client: client),
+            origin: origin.authority, tls: tls, lists: try policy.revocationLists(for: tls, of: origin.hostText))
         guard let (near, far) = try? BlockingSocket.pair(on: downstream.loop) else {
             throw Refusal(
                 .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left; try again")
@@ -58,13 +45,13 @@ public struct GatewayConnector {
         let visit = GatewayVisit(
             client: far, server: FTPServer(host: origin.hostText, port: origin.port, addresses: addresses),
             trust: trust, outcome: outcome, policy: policy,
-            versions: destination.route.tls?.versions ?? Configuration.TLSTerms.defaultVersions,
+            versions: tls?.versions ?? Configuration.TLSTerms.defaultVersions,
             requiresTLS: destination.route.upgrade != nil)
         do throws(GatewayThreads.Shortage) {
-            try Self.threads.run(for: downstream.address) { visit.run() }
+            try threads.run(for: downstream.address) { visit.run() }
         } catch {
             near.close()
-            throw Self.refusal(for: error)
+            throw refusal(for: error)
         }
         let stream = ByteStream(near)
         stream.wakeup = downstream.wakeup

@@ -72,10 +72,9 @@ extension ForwardingContext {
         let started = downstream.loop.now
         defer { exchange.record.facts.connecting = downstream.loop.now.nanoseconds(since: started) }
         if origin.scheme == .ftp, exchange.way.relay == nil || destination.route.upgrade != nil {
-            let connection = try await GatewayConnector(
-                downstream: downstream, policy: policy, client: downstream.identity(in: exchange),
-                destination: destination, parent: exchange.way.parent, trace: exchange.record.facts.trace
-            ).connect()
+            let connection = try await GatewayConnector.connect(
+                downstream, to: destination, through: exchange.way.parent, by: policy,
+                as: downstream.identity(in: exchange), in: exchange.record.facts.trace)
             exchange.record.facts.upstream = .opened
             return connection
         }

@@ -62,7 +62,7 @@ public struct OriginHandshake {
         let metrics = downstream.metrics
         await policy.trust.prepare()
         let choice = await makeChoice()
-        let lists = try revocationLists()
+        let lists = try policy.revocationLists(for: tls, of: origin.hostText)
         let key = SessionKey(
             host: ExactText(origin.hostText), isProxy: origin.isProxy, port: origin.port, terms: terms,
             policy: policy.number)
@@ -167,17 +167,6 @@ public struct OriginHandshake {
         do throws(TLSError) { return try .shared(for: ClientTLSContext.Settings(tls, offersHTTP2: offersHTTP2)) } catch
         {
             throw .tls(error)
-        }
-    }
-
-    private func revocationLists() throws(Refusal) -> RevocationLists? {
-        switch policy.trust.revocation(for: tls) {
-        case .unasked: return nil
-        case .lists(let lists): return lists
-        case .unknown:
-            throw Refusal(
-                .internalServerError, .proxyConfigurationError,
-                "the revocation lists that a route names for \(origin.hostText) could not be read")
         }
     }
 

@@ -83,5 +83,17 @@ public final class Policy: Sendable {
             exchanges: limits.exchanges, decodeRatio: limits.decodeRatio)
     }
 
+    /// The revocation lists of a route to that host; nil if it names none.
+    /// - Throws: the refusal for the client if they could not be read.
+    public func revocationLists(
+        for tls: Configuration.TLSTerms?, of host: String
+    ) throws(Refusal) -> RevocationLists? {
+        do throws(TrustSources.UnreadLists) { return try trust.revocation(for: tls) } catch {
+            throw Refusal(
+                .internalServerError, .proxyConfigurationError,
+                "the revocation lists that a route names for \(host) could not be read")
+        }
+    }
+
     private static let count = Atomic(0)
 }

@@ -77,11 +77,9 @@ public struct TrustProbe: Sendable {
 
     /// Judges a chain that the server has sent before.
     public func opinion(of chain: PresentedChain, at now: WallTime) throws(Failure) -> TrustOpinion {
-        var lists: RevocationLists?
-        switch trust.revocation(for: route.tls) {
-        case .unasked: break
-        case .lists(let read): lists = read
-        case .unknown: throw .noRevocationLists(host: host)
+        let lists: RevocationLists?
+        do throws(TrustSources.UnreadLists) { lists = try trust.revocation(for: route.tls) } catch {
+            throw .noRevocationLists(host: host)
         }
         func evaluate(_ terms: Configuration.TrustTerms?) -> TrustEvaluation {
             TrustEvaluation.of(

@@ -7,14 +7,8 @@ import TLS
 /// Changed files are read again. A file that can no longer be read keeps its last content. The system's CA certificates
 /// are many; they are read when they are first needed.
 public final class TrustSources: Sendable {
-    /// The current revocation lists of a route.
-    public enum Revocation {
-        /// The route names no lists.
-        case unasked
-        case lists(RevocationLists)
-        /// The route's lists were never read, so the state of every certificate is unknown.
-        case unknown
-    }
+    /// The revocation lists of a route were never read, so the state of every certificate is unknown.
+    public struct UnreadLists: Error {}
 
     /// An empty set, used for CA certificates that were never read.
     private let none: TrustAnchors
@@ -135,9 +129,11 @@ public final class TrustSources: Sendable {
         } ?? none
     }
 
-    public func revocation(for terms: Configuration.TLSTerms?) -> Revocation {
-        guard let paths = terms?.revocation, !paths.isEmpty else { return .unasked }
-        return state.withLock { $0.lists[paths]?.content?.lists }.map { .lists($0) } ?? .unknown
+    /// The current revocation lists of a route; nil if it names none.
+    public func revocation(for terms: Configuration.TLSTerms?) throws(UnreadLists) -> RevocationLists? {
+        guard let paths = terms?.revocation, !paths.isEmpty else { return nil }
+        guard let lists = state.withLock({ $0.lists[paths]?.content?.lists }) else { throw UnreadLists() }
+        return lists
     }
 
     // MARK: - Files

@@ -10,7 +10,7 @@ final class CurlHandle {
     private(set) var isSound = true
 
     init() throws(FTPSession.Failure) {
-        library = try CurlHandle.Library.load()
+        library = try Self.load()
         guard let handle = library.easy_init() else { throw .unavailable("libcurl has no memory left") }
         self.handle = handle
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -90,23 +90,19 @@ final class CurlHandle {
             socket: { _, _, _ in CURL_SOCKET_BAD }, secure: { _, _, _ in CURLE_ABORTED_BY_CALLBACK })
     }
 
-    /// libcurl, loaded at its first use.
-    fileprivate enum Library {
-        /// - Throws: `unavailable`.
-        static func load() throws(FTPSession.Failure) -> libcurl {
-            guard let loaded else {
-                throw .unavailable("libcurl is not installed here (libcurl.so.4, Debian's libcurl4)")
-            }
-            // Certificates are judged through OpenSSL, in the instance that this process uses.
-            guard libcurl_uses_openssl_3(loaded) else {
-                throw .unavailable("the libcurl that is installed here does not speak TLS by OpenSSL 3")
-            }
-            return loaded
+    /// Loads libcurl at its first use.
+    /// - Throws: `unavailable`.
+    private static func load() throws(FTPSession.Failure) -> libcurl {
+        guard let loaded else { throw .unavailable("libcurl is not installed here (libcurl.so.4, Debian's libcurl4)") }
+        // Certificates are judged through OpenSSL, in the instance that this process uses.
+        guard libcurl_uses_openssl_3(loaded) else {
+            throw .unavailable("the libcurl that is installed here does not speak TLS by OpenSSL 3")
         }
-
-        private static let loaded: libcurl? = {
-            var table = libcurl()
-            return libcurl_load(&table) ? table : nil
-        }()
+        return loaded
     }
+
+    private static let loaded: libcurl? = {
+        var table = libcurl()
+        return libcurl_load(&table) ? table : nil
+    }()
 }

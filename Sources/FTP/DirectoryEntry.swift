@@ -55,7 +55,7 @@ public struct DirectoryEntry: Equatable, Sendable {
             // One blank precedes the name; more blanks belong to it.
             guard time.endIndex < line.count else { return nil }
             var name = line[(time.endIndex + 1)...]
-            if kind == .link, let arrow = firstIndex(of: Array(" -> ".utf8), in: name) { name = name[..<arrow] }
+            if kind == .link, let arrow = name.firstIndex(ofWord: " -> ") { name = name[..<arrow] }
             let date = "\(text(words[place])) \(text(words[place + 1])) \(text(time))"
             return DirectoryEntry(kind, name: name, size: text(words[place - 1]), date: date)
         }
@@ -75,11 +75,4 @@ public struct DirectoryEntry: Equatable, Sendable {
     }
 
     private static func text(_ word: ArraySlice<UInt8>) -> String { String(decoding: word, as: UTF8.self) }
-
-    private static func firstIndex(of pattern: [UInt8], in bytes: ArraySlice<UInt8>) -> Int? {
-        guard bytes.count >= pattern.count else { return nil }
-        return (bytes.startIndex...(bytes.endIndex - pattern.count)).first { place in
-            bytes[place..<place + pattern.count].elementsEqual(pattern)
-        }
-    }
 }

@@ -24,9 +24,7 @@ public struct FTPServer: Sendable {
         let texts = addresses.map { $0.family == .v4 ? "\($0)" : "[\($0)]" }
         return "\(host):\(port):\(texts.joined(separator: ","))"
     }
-}
 
-extension FTPServer {
     /// The credential for USER and PASS (RFC 959 section 4.1.1).
     public struct Login: Sendable {
         let user: [UInt8]
@@ -55,8 +53,7 @@ extension FTPServer {
         ///   - isRequired: whether a server without TLS gets neither user nor password.
         ///   - govern: makes the context check certificates by our rules.
         public init(
-            versions: ClosedRange<TLSVersion> = .v12 ... .v13, isRequired: Bool,
-            govern: @escaping (ForeignTLSContext) -> Void
+            versions: ClosedRange<TLSVersion>, isRequired: Bool, govern: @escaping (ForeignTLSContext) -> Void
         ) {
             self.versions = versions
             self.isRequired = isRequired
@@ -70,21 +67,17 @@ extension FTPServer {
             handle.set(CURLOPT_SSL_VERIFYHOST, false)
             handle.set(CURLOPT_CAINFO, nil)
             handle.set(CURLOPT_CAPATH, nil)
-            let least =
-                switch versions.lowerBound {
-                case .v10: CURL_SSLVERSION_TLSv1_0
-                case .v11: CURL_SSLVERSION_TLSv1_1
-                case .v12: CURL_SSLVERSION_TLSv1_2
-                case .v13: CURL_SSLVERSION_TLSv1_3
-                }
-            let most =
-                switch versions.upperBound {
-                case .v10: CURL_SSLVERSION_MAX_TLSv1_0
-                case .v11: CURL_SSLVERSION_MAX_TLSv1_1
-                case .v12: CURL_SSLVERSION_MAX_TLSv1_2
-                case .v13: CURL_SSLVERSION_MAX_TLSv1_3
-                }
-            handle.set(CURLOPT_SSLVERSION, least | most)
+            handle.set(CURLOPT_SSLVERSION, Self.bounds(versions.lowerBound).least | Self.bounds(versions.upperBound).most)
+        }
+
+        /// libcurl's numbers for a version as the least and as the highest one.
+        private static func bounds(_ version: TLSVersion) -> (least: Int, most: Int) {
+            switch version {
+            case .v10: (CURL_SSLVERSION_TLSv1_0, CURL_SSLVERSION_MAX_TLSv1_0)
+            case .v11: (CURL_SSLVERSION_TLSv1_1, CURL_SSLVERSION_MAX_TLSv1_1)
+            case .v12: (CURL_SSLVERSION_TLSv1_2, CURL_SSLVERSION_MAX_TLSv1_2)
+            case .v13: (CURL_SSLVERSION_TLSv1_3, CURL_SSLVERSION_MAX_TLSv1_3)
+            }
         }
     }
 }

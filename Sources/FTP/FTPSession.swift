@@ -247,9 +247,7 @@ public final class FTPSession {
         /// The time of the last change, from MDTM (RFC 3659 section 3).
         public let modified: WallTime?
     }
-}
 
-extension FTPSession {
     /// The last reply of a server: a code of three digits and a text (RFC 959 section 4.2).
     public struct Reply: Sendable, Equatable, CustomStringConvertible {
         public let code: Int
@@ -257,11 +255,6 @@ extension FTPSession {
         public let text: String
 
         private static let longest = 200
-
-        public init(code: Int, text: String) {
-            self.code = code
-            self.text = text
-        }
 
         /// Parses the last line of a reply; nil for any other line.
         init?(line: Span<UInt8>) {

@@ -93,16 +93,8 @@ final class GatewayAnswer {
             field: ("WWW-Authenticate", "Basic realm=\"\(GatewayVisit.realm)\", charset=\"UTF-8\""))
     }
 
-    /// Reports a failure of the server before the file was reached.
-    func fail(_ reply: FTPSession.Reply) {
-        let status = (400..<500).contains(reply.code) ? Status.serviceUnavailable : .badGateway
-        say(status, "the FTP server says: \(reply)")
-    }
-
-    /// Reports a refusal of the server.
-    func refuse(_ reply: FTPSession.Reply, isUpload: Bool) {
-        say(Status(reply, isUpload: isUpload), "the FTP server says: \(reply)")
-    }
+    /// Reports a failure or a refusal of the server.
+    func report(_ reply: FTPSession.Reply, as status: Status) { say(status, "the FTP server says: \(reply)") }
 
     private func flush() -> Bool {
         let out = out

@@ -19,7 +19,7 @@ extension GatewayVisit {
                 file = try session.inspect(path)
             } catch {
                 guard case .refused(let reply) = error, reply.code == 550, isDirectory(path) else { throw error }
-                return redirect(to: path.asDirectory)
+                return redirect(toDirectory: path)
             }
             try send(path, file)
         }
@@ -76,11 +76,9 @@ extension GatewayVisit {
 
         /// Redirects to the directory by a relative reference, so that links in the listing work with any form of the
         /// URL.
-        private func redirect(to path: FTPPath) {
-            let name = path.encoded.dropLast()
-            let last = name[((name.lastIndex(of: .slash) ?? -1) + 1)...]
+        private func redirect(toDirectory path: FTPPath) {
             // A name with a colon would be read as a scheme (RFC 3986 section 4.2).
-            let place = "./\(String(decoding: last, as: UTF8.self))/"
+            let place = "./\(String(decoding: path.lastComponent, as: UTF8.self))/"
             answer.say(.movedPermanently, "it is a directory: \(place)", field: ("Location", place))
         }
 

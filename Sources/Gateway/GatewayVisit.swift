@@ -67,9 +67,47 @@ struct GatewayVisit: Sendable {
         switch error {
         case _ where distrust != nil: outcome.refusal = distrust
         case .loginRefused(let reply): answer.challenge("the FTP server refused the login: \(reply)")
-        case .loginFailed(let reply): answer.fail(reply)
-        case .refused(let reply): answer.refuse(reply, isUpload: request.head.method == .put)
+        case .loginFailed(let reply):
+            answer.report(reply, as: (400..<500).contains(reply.code) ? .serviceUnavailable : .badGateway)
+        case .refused(let reply): answer.report(reply, as: Status(reply, isUpload: request.head.method == .put))
         default: outcome.refusal = Refusal(error, of: server)
+        }
+    }
+}
+
+extension Status {
+    /// The HTTP status for a refusal of an FTP server (RFC 959 section 4.2.2).
+    fileprivate init(_ reply: FTPSession.Reply, isUpload: Bool) {
+        let text = reply.text.lowercased()
+        let isForbidden = isUpload || text.contains("permission") || text.contains("denied")
+        switch reply.code {
+        case 550: self = isForbidden ? .forbidden : .notFound
+        case 532, 551, 553: self = .forbidden
+        case 452, 552: self = .insufficientStorage
+        case 421, 450: self = .serviceUnavailable
+        default: self = .badGateway
+        }
+    }
+}
+
+extension Refusal {
+    /// The client's answer if an FTP server gave no response; nil if the client is gone.
+    fileprivate init?(_ error: FTPSession.Failure, of server: FTPServer) {
+        let peer = "\(server.host) port \(server.port)"
+        switch error {
+        case .unavailable(let sentence):
+            self.init(.notImplemented, .proxyConfigurationError, "ftp URLs are not served here: \(sentence)")
+        case .unspeakable:
+            self.init(.badRequest, .httpRequestError, "this path is not possible for FTP")
+        case .unreachable: self.init(.badGateway, .connectionRefused, "\(peer) did not accept a connection for ftp")
+        case .timedOut: self.init(.gatewayTimeout, .connectionTimeout, "\(peer) did not answer by ftp in time")
+        case .notSecured:
+            self.init(
+                .badGateway, .tlsProtocolError, "\(peer) offers no TLS, but its route requires it (upgrade)")
+        case .insecure(let text):
+            self.init(.badGateway, .tlsProtocolError, "TLS with \(peer) failed (\(text))")
+        case .broken(let text): self.init(.badGateway, .connectionTerminated, "ftp with \(peer) failed (\(text))")
+        case .loginRefused, .loginFailed, .refused, .cancelled: return nil
         }
     }
 }

@@ -10,7 +10,9 @@ struct FTPReplyTests {
         ("550 a\u{1B}[2Jb\r\n", 550, "a?[2Jb"), ("226 done", 226, "done"),
     ])
     func `a reply's last line is code and text`(line: String, code: Int, text: String) {
-        #expect(FTPSession.Reply(line: Array(line.utf8).span) == FTPSession.Reply(code: code, text: text))
+        let reply = FTPSession.Reply(line: Array(line.utf8).span)
+        #expect(reply?.code == code)
+        #expect(reply?.text == text)
     }
 
     @Test(arguments: ["220-welcome\r\n", " 220 x\r\n", "22 x\r\n", "999 x\r\n", "2x0 y\r\n", "", "220"])

@@ -82,7 +82,7 @@ struct OriginTableTests {
             origin.keep(OriginConnection(stream: stream, to: origin, under: .plain), for: 10_000)
             for number in 0..<100 { _ = Self.origin(&table, "host\(number)") }
             let isKept = Self.origin(&table, "kept") === origin
-            table.closeIdle()
+            table.pool.closeAll()
             for number in 0..<100 { _ = Self.origin(&table, "host\(number)") }
             return [isKept, Self.origin(&table, "kept") !== origin, table.count == 3]
         }

@@ -127,10 +127,10 @@ public struct ForwardingContext {
     private func takeLogin(_ version: CredentialVersion?, atParent parentVersion: CredentialVersion?) -> Bool {
         // A probe makes a new login.
         guard downstream.mayHoldLogins, exchange.probe == nil else { return false }
-        let wanted = AuthenticatedConnections.Wanted(
-            peer: exchange.way.peer(of: origin), origin: origin, version: version, parentVersion: parentVersion,
-            terms: terms)
-        guard let connection = downstream.takeLogin(wanted) else { return false }
+        guard
+            let connection = downstream.takeLogin(
+                to: origin, through: exchange.way.peer(of: origin), version, atParent: parentVersion, under: terms)
+        else { return false }
         attach(connection, isReused: true)
         exchange.record.facts.upstream = .reused
         return true

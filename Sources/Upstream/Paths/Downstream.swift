@@ -93,9 +93,18 @@ public final class Downstream {
 
     /// Takes a kept connection on which exactly these versions of credentials are logged in: the client's own, or one
     /// that serves all clients.
-    public func takeLogin(_ wanted: AuthenticatedConnections.Wanted) -> OriginConnection? {
+    ///
+    /// - Parameters:
+    ///   - version: the version of our credential that is logged in at the origin; nil if none.
+    ///   - parentVersion: the version of our credential that is logged in at the parent; nil if none.
+    public func takeLogin(
+        to origin: UpstreamServer, through peer: UpstreamServer, _ version: CredentialVersion?,
+        atParent parentVersion: CredentialVersion?, under terms: ConnectionTerms
+    ) -> OriginConnection? {
+        let wanted = AuthenticatedConnections.Wanted(
+            peer: peer, origin: origin, version: version, parentVersion: parentVersion, terms: terms)
         var connection = logins.isEmpty ? nil : logins.take(wanted)
-        if connection == nil, wanted.isOfCredential { connection = upstreams.logins.take(wanted) }
+        if connection == nil, version != nil || parentVersion != nil { connection = upstreams.logins.take(wanted) }
         originLogin = connection?.login
         parentLogin = connection?.parentLogin
         return connection

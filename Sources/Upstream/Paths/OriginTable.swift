@@ -3,7 +3,6 @@ import Bytes
 import Credentials
 import HTTP
 import IO
-import PAC
 import Rules
 import Telemetry
 
@@ -27,8 +26,8 @@ struct OriginTable {
     /// The destination asked for last, since clients make several requests to one server. Its entry is still in the
     /// table.
     private var latest: Destination?
-    private let pool: IdlePool
-    private var parents: ParentTable
+    let pool: IdlePool
+    var parents: ParentTable
     private let limit: Int
 
     /// - Parameters:
@@ -97,23 +96,6 @@ struct OriginTable {
             origin: self.origin(.https, host: host.span, port: port), at: address, route: route,
             upgrade: UpgradedOrigin(host: host, clientPort: origin.port, originPort: port), hops: hops, by: rules)
     }
-
-    /// The ways to a host, as in `ParentTable`.
-    mutating func hops(of parentList: Configuration.ParentList, to host: Span<UInt8>, found: [String: [PACPath]])
-        -> [RouteHop]
-    {
-        parents.hops(of: parentList, to: host, found: found)
-    }
-
-    /// Closes the idle connections, also those on which clients are logged in.
-    func closeIdle() { pool.closeAll() }
-
-    /// Closes the longest idle connections.
-    /// - Returns: the number of closed connections.
-    func closeOldest(_ count: Int) -> Int { pool.closeOldest(count) }
-
-    /// Closes the connections that no request can use since a certificate has changed.
-    func closeOutdated() { pool.closeOutdated() }
 
     private mutating func entry(_ hash: UInt64, _ scheme: Scheme, _ host: Span<UInt8>, _ port: UInt16) -> Entry? {
         guard let entry = entries.use(hash), entry.origin.isServer(scheme, host: host, port: port) else { return nil }

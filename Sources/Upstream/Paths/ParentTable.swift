@@ -33,13 +33,12 @@ struct ParentTable {
     /// missing.
     mutating func hops(of parentList: Configuration.ParentList?, to host: Span<UInt8>) -> [RouteHop] {
         guard let parentList else { return [] }
-        let hops: [RouteHop] = parentList.legs(to: host).map { leg in
+        return parentList.legs(to: host).map { leg in
             switch leg {
             case .direct: .direct
             case .server(let server, let name): .parent(parent(server, named: name))
             }
         }
-        return hops
     }
 
     /// The ways to a host that a route names, with those of PAC files.

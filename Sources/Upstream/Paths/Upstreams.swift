@@ -49,34 +49,26 @@ public final class Upstreams {
         origins.destination(scheme, host: host, port: port, at: address, by: rules)
     }
 
-    /// The ways to an origin, as in `ParentTable`.
-    public func hops(of parentList: Configuration.ParentList, to origin: UpstreamServer, found: [String: [PACPath]])
-        -> [RouteHop]
-    {
-        let host = origin.host
-        return origins.hops(of: parentList, to: host.span, found: found)
-    }
-
     /// Makes new requests follow this policy. Connections that another policy allowed are not reused.
     public func adopt(_ policy: Policy) {
         self.policy = policy
-        origins.closeIdle()
+        origins.pool.closeAll()
     }
 
     /// Closes the idle connections. From now on no connection is kept for another client.
     public func drain() {
         isDraining = true
-        origins.closeIdle()
+        origins.pool.closeAll()
     }
 
     /// Closes the longest idle connections.
     /// - Returns: the number of closed connections.
-    public func closeOldest(_ count: Int) -> Int { origins.closeOldest(count) }
+    public func closeOldest(_ count: Int) -> Int { origins.pool.closeOldest(count) }
 
     /// Closes the connections that the retirement names.
     public func retire(_ retirement: Retirement) {
         logins.retire(retirement)
-        if case .tlsPolicyEpoch = retirement { origins.closeOutdated() }
+        if case .tlsPolicyEpoch = retirement { origins.pool.closeOutdated() }
     }
 }
 
@@ -108,7 +100,7 @@ extension Upstreams {
                 trouble = (group, error)
             }
         }
-        let hops = hops(of: parentList, to: origin, found: found)
+        let hops = origins.parents.hops(of: parentList, to: host.span, found: found)
         if hops.isEmpty, let trouble {
             if case .busy(let time) = trouble.error {
                 let sentence = "the PAC file of the parent \(trouble.group.name) is asked more than it can answer"
@@ -163,7 +155,7 @@ extension Upstreams {
     private func look(at parent: Parent) async {
         guard case .failing = parent.health else { return }
         let isWanted =
-            parent.isFound
+            parent.figures.isFound
             ? policy.automaticParents[parent.name] != nil
             : policy.rules.configuration.parents.contains { $0.servers.contains(parent.server) }
         // A parent of older rules is not checked any longer. If the rules name it again, it is tried.

@@ -9,28 +9,12 @@ import Transport
 /// Belongs to its loop. As in `UpstreamServer`, an idle connection with any event is closed at once.
 public final class AuthenticatedConnections: Channel.Observer {
     /// The properties of the connection that a request needs.
-    public struct Wanted {
-        public let peer: UpstreamServer
-        public let origin: UpstreamServer
-        /// The version of our credential that is logged in at the origin; nil if none.
-        public let version: CredentialVersion?
-        /// The version of our credential that is logged in at the parent; nil if none.
-        public let parentVersion: CredentialVersion?
-        public let terms: ConnectionTerms
-
-        /// Whether one of our credentials is logged in on the connection.
-        var isOfCredential: Bool { version != nil || parentVersion != nil }
-
-        public init(
-            peer: UpstreamServer, origin: UpstreamServer, version: CredentialVersion?,
-            parentVersion: CredentialVersion?, terms: ConnectionTerms
-        ) {
-            self.peer = peer
-            self.origin = origin
-            self.version = version
-            self.parentVersion = parentVersion
-            self.terms = terms
-        }
+    struct Wanted {
+        let peer: UpstreamServer
+        let origin: UpstreamServer
+        let version: CredentialVersion?
+        let parentVersion: CredentialVersion?
+        let terms: ConnectionTerms
     }
 
     private var connections: [OriginConnection] = []

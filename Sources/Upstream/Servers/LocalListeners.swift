@@ -13,18 +13,13 @@ public final class LocalListeners: Sendable {
         case admin
     }
 
-    private struct Entry {
-        let address: SocketAddress
-        let kind: Kind
-    }
-
-    private let entries = Mutex<[Entry]>([])
+    private let entries = Mutex<[(address: SocketAddress, kind: Kind)]>([])
 
     public init() {}
 
     /// Adds addresses that no request may reach from now on.
     public func add(_ addresses: [SocketAddress], as kind: Kind) {
-        entries.withLock { $0 += addresses.map { Entry(address: $0, kind: kind) } }
+        entries.withLock { $0 += addresses.map { (address: $0, kind: kind) } }
     }
 
     /// The kind of listener that a connection to that address would reach; nil if none.

@@ -52,8 +52,6 @@ public final class Parent {
 
     /// The parent's name in the rule file, and its address.
     public var label: String { figures.parent.label }
-    /// Whether a PAC file named the parent.
-    var isFound: Bool { figures.isFound }
 
     /// Records that a connection to the parent failed at that time.
     /// - Parameter reason: a sentence.

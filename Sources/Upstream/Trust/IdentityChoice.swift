@@ -122,8 +122,7 @@ final class IdentityChoice {
         let rule = delegate.rule(for: challenge)
         var (chosen, otherwise) = (Credential?.none, Disposition.rejectProtectionSpace)
         if rule.isReport {
-            let reason = rule.reason
-            return Decision(.rejectProtectionSpace, reason: reason, report: rule.action.words)
+            return Decision(.rejectProtectionSpace, reason: rule.reason, report: rule.action.words)
         }
         switch rule.action {
         case .use(let names):
@@ -135,16 +134,14 @@ final class IdentityChoice {
         case .ask: return ask(challenge, by: rule)
         case .reject, .cancel, .trust: return delegate.decide(challenge, by: rule, at: now()).decision
         }
-        let reason = rule.reason
         return Decision(
-            chosen.map { .useCredential($0) } ?? otherwise, attempts: rule.answers, reason: reason)
+            chosen.map { .useCredential($0) } ?? otherwise, attempts: rule.answers, reason: rule.reason)
     }
 
     /// Takes a stored certificate, else the answer of an operator.
     private func ask(_ challenge: AuthenticationChallenge, by rule: RuleDecision) -> Decision {
         let reason = rule.reason
-        let kept = choose(among: stored, from: .storage, besides: challenge.refused)
-        var chosen = kept
+        var chosen = choose(among: stored, from: .storage, besides: challenge.refused)
         switch progress.word ?? delegate.standingAct(for: challenge, by: rule) {
         case .use(let name)?:
             chosen = delegate.policy.credentials.certificate(named: name) ?? stored.first { $0.version.isNamed(name) }
@@ -204,7 +201,8 @@ final class IdentityChoice {
 
     /// Whether the server says that it accepts certificates of this issuer.
     func isAccepted(_ credential: Credential) -> Bool {
-        (credential.identity as? Identity)?.isIssued(byOneOf: issuers) ?? false
+        guard let identity = credential.identity as? Identity else { return false }
+        return ([identity.leaf] + identity.intermediates).compactMap(\.issuer).contains { issuers.contains($0) }
     }
 
     private func namesHosts(_ rule: RuleReference?) -> Bool {
@@ -257,32 +255,7 @@ final class IdentityChoice {
         attempts.removeAll { $0.version == credential.version }
         attempt.settle(verdict, because: reason, by: delegate.client, now: now())
     }
-}
 
-extension AuthenticationChallenge {
-    fileprivate init(of space: ProtectionSpace, acceptedBy issuers: [String]) {
-        self.init(
-            protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
-        distinguishedNames = issuers
-    }
-}
-
-extension Identity {
-    func isIssued(byOneOf issuers: [DistinguishedName]) -> Bool {
-        ([leaf] + intermediates).contains { certificate in
-            certificate.issuer.map { issuers.contains($0) } ?? false
-        }
-    }
-}
-
-extension ConfiguredCredentials {
-    /// The credential with a certificate and its current value.
-    func certificate(named name: String) -> Credential? {
-        (try? credential(named: name)).flatMap { $0.identity is Identity ? $0 : nil }
-    }
-}
-
-extension IdentityChoice {
     /// The credential whose certificate a server has seen, once it has: perhaps long after the handshake.
     final class Shown: Sendable {
         private let shown = Mutex<Credential?>(nil)
@@ -293,5 +266,20 @@ extension IdentityChoice {
         }
 
         var name: String? { credential?.version.name }
+    }
+}
+
+extension AuthenticationChallenge {
+    init(of space: ProtectionSpace, acceptedBy issuers: [String], failures: Int = 0) {
+        self.init(
+            protectionSpace: space, proposedCredential: nil, previousFailureCount: failures, failureResponse: nil)
+        distinguishedNames = issuers
+    }
+}
+
+extension ConfiguredCredentials {
+    /// The credential with a certificate and its current value.
+    func certificate(named name: String) -> Credential? {
+        (try? credential(named: name)).flatMap { $0.identity is Identity ? $0 : nil }
     }
 }

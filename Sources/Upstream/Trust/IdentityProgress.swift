@@ -3,7 +3,7 @@ import Challenges
 import TLS
 
 /// The progress of one request with a server's requests for a certificate, over all its connections to that server.
-public struct IdentityProgress {
+struct IdentityProgress {
     /// The reason why no certificate is shown.
     enum End {
         case declined(ChallengeTask.PassReason)
@@ -30,6 +30,4 @@ public struct IdentityProgress {
     var refusals: [Refused] = []
     /// The page by which the server refused the latest certificate; nil: it sent a TLS alert.
     var response: ResponseExcerpt?
-
-    public init() {}
 }

@@ -18,11 +18,9 @@ struct IdentityReport {
 
     init(_ choice: IdentityChoice) {
         self.choice = choice
-        var challenge = AuthenticationChallenge(
-            protectionSpace: choice.space, proposedCredential: nil,
-            previousFailureCount: choice.progress.task.failureCount, failureResponse: nil)
-        challenge.distinguishedNames = choice.issuers.map(\.description)
-        self.challenge = challenge
+        challenge = AuthenticationChallenge(
+            of: choice.space, acceptedBy: choice.issuers.map(\.description),
+            failures: choice.progress.task.failureCount)
         ruling = choice.delegate.rule(for: challenge)
     }
 

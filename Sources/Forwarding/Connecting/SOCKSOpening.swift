@@ -121,9 +121,7 @@ struct SOCKSOpening {
             guard try await stream.read(into: inbound) > 0 else { throw IOError.endOfStream }
         } catch { throw .connection(error) }
     }
-}
 
-extension SOCKSOpening {
     /// The login of one request at a SOCKS server. A `ChallengeLoop` answers a refusal by the server as it answers a
     /// parent's `407`.
     ///
@@ -227,9 +225,7 @@ extension SOCKSOpening {
                 .take(of: parent.challenger, challenges, note, .cancelled)
         }
     }
-}
 
-extension SOCKSOpening {
     /// The result of a SOCKS server's login, as an HTTP response. It has no fields and no text.
     fileprivate final class Response: ChallengeResponse, LoginConnection {
         var status = Status.proxyAuthenticationRequired

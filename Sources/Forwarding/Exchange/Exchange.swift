@@ -252,6 +252,14 @@ public final class Exchange {
 
     // MARK: - The parties to it
 
+    /// The client's application, as named in `User-Agent`, of limited length; nil if absent.
+    public var application: String? {
+        let head = asked.headBytes
+        return asked.request.fields.first(.userAgent).map { field in
+            JournalText.printable(head.readable.extracting(field.value).text, longest: 80)
+        }
+    }
+
     /// Reading a response before it is passed on must not wait for a body that does not go on. The body of a
     /// challenge is not read.
     var mayReadAhead: Bool {
@@ -308,9 +316,7 @@ public final class Exchange {
         guard value.count >= length, value.extracting(first: length).equalsIgnoringCase(scheme) else { return false }
         return value.count == length || value[length].isBlank || value[length] == .comma
     }
-}
 
-extension Exchange {
     /// The credentials of one request. Most requests have none.
     public struct Credentials {
         /// The challenges that the proxy may answer; nil if it may answer none.
@@ -374,6 +380,45 @@ extension Exchange {
             loginAnswer.forget()
         }
     }
+
+    /// A client's own answer in its `Authorization`, which the rules leave alone. It is stored as a rule with `learn`
+    /// says, if the server accepts it. Only Basic contains user and password; other schemes teach nothing.
+    final class LearnableAnswer {
+        private let credential: Credential
+        private let learning: Learning
+
+        /// Creates the answer; nil if the value is not a Basic answer.
+        ///
+        /// - Parameters:
+        ///   - value: the content of `Authorization`.
+        ///   - pair: an empty buffer; it is empty again afterwards.
+        init?(_ value: Span<UInt8>, in pair: ByteBuffer, learning: @autoclosure () -> Learning) {
+            // RFC 7617 section 2.
+            guard value.count > 6, value.extracting(first: 6).equalsIgnoringCase("basic " as StaticString) else {
+                return nil
+            }
+            pair.clear()
+            defer { pair.clear() }
+            guard Base64.decode(value.extracting(value.trimmingBlanks(6..<value.count)), into: pair),
+                let colon = pair.readable.firstIndex(of: .colon), colon > 0,
+                let user = String(validating: pair.readable.extracting(first: colon).array, as: UTF8.self)
+            else { return nil }
+            let password = Secret(pair.readable.extracting(colon + 1..<pair.count))
+            credential = Credential(name: "learned", user: user, password: password)
+            self.learning = learning()
+        }
+
+        /// Learns from the response's head.
+        func judge(_ upstream: UpstreamConnection) {
+            let status = upstream.head.status.rawValue
+            if status == 401 {
+                learning.sawChallenges(upstream.challenges(in: .wwwAuthenticate))
+                learning.sawRefusal(of: credential)
+            } else if (200..<300).contains(status) {
+                learning.sawAcceptance(of: credential)
+            }
+        }
+    }
 }
 
 /// The proxy's own requests that an answer to a challenge may need.
@@ -385,16 +430,6 @@ protocol AnswerRequests {
     static func pages(of exchange: Exchange, to destination: Destination, for downstream: Downstream) -> (
         any LoginPages
     )?
-}
-
-extension Exchange {
-    /// The client's application, as named in `User-Agent`, of limited length; nil if absent.
-    public var application: String? {
-        let head = asked.headBytes
-        return asked.request.fields.first(.userAgent).map { field in
-            JournalText.printable(head.readable.extracting(field.value).text, longest: 80)
-        }
-    }
 }
 
 /// Calls of gRPC.
@@ -438,47 +473,6 @@ extension UpstreamConnection {
             else { return nil }
             let code = GRPC.Code(bytes.extracting(field.value)) ?? .unknown
             return code == .ok ? nil : code
-        }
-    }
-}
-
-extension Exchange {
-    /// A client's own answer in its `Authorization`, which the rules leave alone. It is stored as a rule with `learn`
-    /// says, if the server accepts it. Only Basic contains user and password; other schemes teach nothing.
-    final class LearnableAnswer {
-        private let credential: Credential
-        private let learning: Learning
-
-        /// Creates the answer; nil if the value is not a Basic answer.
-        ///
-        /// - Parameters:
-        ///   - value: the content of `Authorization`.
-        ///   - pair: an empty buffer; it is empty again afterwards.
-        init?(_ value: Span<UInt8>, in pair: ByteBuffer, learning: @autoclosure () -> Learning) {
-            // RFC 7617 section 2.
-            guard value.count > 6, value.extracting(first: 6).equalsIgnoringCase("basic " as StaticString) else {
-                return nil
-            }
-            pair.clear()
-            defer { pair.clear() }
-            guard Base64.decode(value.extracting(value.trimmingBlanks(6..<value.count)), into: pair),
-                let colon = pair.readable.firstIndex(of: .colon), colon > 0,
-                let user = String(validating: pair.readable.extracting(first: colon).array, as: UTF8.self)
-            else { return nil }
-            let password = Secret(pair.readable.extracting(colon + 1..<pair.count))
-            credential = Credential(name: "learned", user: user, password: password)
-            self.learning = learning()
-        }
-
-        /// Learns from the response's head.
-        func judge(_ upstream: UpstreamConnection) {
-            let status = upstream.head.status.rawValue
-            if status == 401 {
-                learning.sawChallenges(upstream.challenges(in: .wwwAuthenticate))
-                learning.sawRefusal(of: credential)
-            } else if (200..<300).contains(status) {
-                learning.sawAcceptance(of: credential)
-            }
         }
     }
 }

@@ -80,9 +80,7 @@ public final class WrittenPlaceholder {
         buffer.append("Basic " as StaticString)
         Secret(wiping: &encoded).withBytes { buffer.append($0) }
     }
-}
 
-extension WrittenPlaceholder {
     /// Whether a request's head can have a placeholder. Its fields are not searched if the client repeats those of a request
     /// without one: both belong to one exchange, which serves the rules of one load.
     ///

@@ -25,9 +25,7 @@ extension UpstreamConnection {
         /// Reads the bytes that have arrived. Closes the connection if the response is too long, too late or invalid.
         mutating func advance(on upstream: UpstreamConnection) -> Step { upstream.discard(&self) }
     }
-}
 
-extension UpstreamConnection {
     /// Begins to drop the rest of the response: at most `limit` bytes, within the given time. `discard` does the work.
     func beginDisposal(upTo limit: Int, limits: Limits, within time: Milliseconds) -> Disposal {
         consumeHead()

@@ -142,9 +142,7 @@ final class ConcurrentUpload: Wakeup.Companion {
             upload.wakeup.signal()
         }
     }
-}
 
-extension ConcurrentUpload {
     /// The cause of a response that broke off. If the origin waited for the client, or the proxy closed, the origin is
     /// not at fault.
     func cause(of failure: ExchangeFailure) -> ExchangeFailure {

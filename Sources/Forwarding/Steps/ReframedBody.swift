@@ -118,9 +118,7 @@ final class ReframedBody {
             exchange.outbound.append(data)
         }
     }
-}
 
-extension ReframedBody {
     /// The decoder of a body's content, if it must be decoded.
     fileprivate struct Decoding: ~Copyable {
         let isNeeded: Bool

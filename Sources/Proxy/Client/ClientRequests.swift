@@ -134,9 +134,7 @@ final class ClientRequests: Sendable {
 
     /// The number of clients that are remembered.
     var remembered: (rates: Int, running: Int) { state.withLock { ($0.due.count, $0.running.count) } }
-}
 
-extension ClientRequests {
     /// The limit that a request has reached.
     enum Shortage: Equatable {
         /// - Parameter wait: the time until the rate allows a request.

@@ -19,9 +19,7 @@ extension Downstream {
         /// The request is for the proxy itself.
         case answerOptions
     }
-}
 
-extension Downstream {
     /// The part of a plan that needs no destination.
     enum Purpose {
         case forward

@@ -163,12 +163,10 @@ struct RequestService {
             throw .refused(.missingCertificate)
         }
     }
-}
 
-extension RequestService {
     /// Whether clients of the listener may choose HTTP/2. Not where they may log in by Negotiate, which belongs to a whole
     /// connection.
-    fileprivate func offersHTTP2(_ listener: ListenerIdentity) -> Bool {
+    private func offersHTTP2(_ listener: ListenerIdentity) -> Bool {
         listener.offersHTTP2 && session.policy.clientAuthentication?.methods.contains(.negotiate) != true
     }
 }

@@ -32,9 +32,7 @@ public final class ServicePolicy: Sendable {
         self.webhook = webhook
         self.collector = collector
     }
-}
 
-extension ServicePolicy {
     /// The destination and format of the log.
     public struct LogPolicy: Sendable {
         /// The log of exchanges; nil if they are not logged.

@@ -57,9 +57,7 @@ extension Downstream {
         let place = address.map { "\($0.unmapped)" } ?? ClientIdentity.local
         return user.map { "\(JournalText.printable($0, longest: 64)) at \(place)" } ?? place
     }
-}
 
-extension Downstream {
     /// The last record of a client's weak mechanisms.
     struct WeakUseNote {
         var origin: ObjectIdentifier?

@@ -147,9 +147,7 @@ final class ClientAuthentication: Sendable {
         login.accepted = ClientLogin.Accepted(
             head.readable.extracting(field.value), of: user, by: self, version: version)
     }
-}
 
-extension ClientAuthentication {
     /// The values of the parameter `error` of `Bearer` (RFC 6750 section 3).
     enum BearerError: String {
         case invalidRequest = "invalid_request"

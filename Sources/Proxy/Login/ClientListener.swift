@@ -27,6 +27,13 @@ public final class ClientListener: Sendable {
         public static let http2 = Protocols(rawValue: 2)
 
         public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// Creates the set that the rule file says.
+        public init(_ listener: Configuration.Listener) {
+            self = []
+            if listener.speaksSOCKS { insert(.socks) }
+            if listener.speaksHTTP2 { insert(.http2) }
+        }
     }
 
     public let place: Place
@@ -55,9 +62,7 @@ public final class ClientListener: Sendable {
         self.balancers = balancers
         self.isTransparent = isTransparent
     }
-}
 
-extension ClientListener {
     /// The party at the other end of a client's connection, as the system knows it.
     struct Peer {
         /// The address; nil at a unix socket.
@@ -79,14 +84,5 @@ extension ClientListener {
         func note(in record: ExchangeRecord) {
             if let address { record.setClient(address) } else { record.setLocalClient(uid: uid ?? .max) }
         }
-    }
-}
-
-extension ClientListener.Protocols {
-    /// Creates the set that the rule file says.
-    public init(_ listener: Configuration.Listener) {
-        self = []
-        if listener.speaksSOCKS { insert(.socks) }
-        if listener.speaksHTTP2 { insert(.http2) }
     }
 }

@@ -181,9 +181,7 @@ final class AdmissionQueue {
         refused.removeAll { $0 === arrival }
         announced.removeAll { $0 === arrival }
     }
-}
 
-extension AdmissionQueue {
     /// A client's connection that waits for room, or is refused. It holds neither task nor buffer.
     final class PendingConnection: Channel.Observer {
         var address: IPAddress? { peer.address }

@@ -145,20 +145,7 @@ final class ClientCount: Sendable {
         defer { state.waiting.removeAll(keepingCapacity: true) }
         return state.waiting
     }
-}
 
-extension IPAddress {
-    /// The network whose clients share one count; nil for this machine, whose clients have no limit of their own.
-    var clientNetwork: IPAddress? {
-        let address = unmapped
-        switch address.family {
-        case .v4: return address.low >> 24 == 127 ? nil : address
-        case .v6: return address.high == 0 && address.low == 1 ? nil : address.network
-        }
-    }
-}
-
-extension ClientCount {
     /// Reports to the operator that clients were not served, or made room: at most one line a minute for each reason, with
     /// the number of times since the last.
     final class ShortageReport: Sendable {
@@ -209,6 +196,17 @@ extension ClientCount {
             case .address:
                 "\(address) has reached the limit of \(limits.perAddress) clients for each address: \(consequence)"
             }
+        }
+    }
+}
+
+extension IPAddress {
+    /// The network whose clients share one count; nil for this machine, whose clients have no limit of their own.
+    var clientNetwork: IPAddress? {
+        let address = unmapped
+        switch address.family {
+        case .v4: return address.low >> 24 == 127 ? nil : address
+        case .v6: return address.high == 0 && address.low == 1 ? nil : address.network
         }
     }
 }

@@ -10,9 +10,7 @@ enum SpokenProtocol: Equatable {
     case http2
     /// Any other protocol, such as SSH or a mail protocol.
     case other
-}
 
-extension SpokenProtocol {
     /// The limit of a method in bytes; the longest registered method has 17.
     private static let longestMethod = 24
 

@@ -55,9 +55,7 @@ extension TunnelOpening {
             }
         }
     }
-}
 
-extension TunnelOpening {
     /// The time after which a silent client is assumed to wait for the server.
     static let patience: Milliseconds = 1500
 

@@ -169,9 +169,7 @@ public final class Downstream {
         /// that speak HTTP/1.0, or say that this is their last request.
         case end
     }
-}
 
-extension Downstream {
     /// Whether a session's client is still connected. When it has left, the task of its request and all waits of that
     /// task end.
     ///

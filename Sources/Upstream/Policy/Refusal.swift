@@ -82,9 +82,7 @@ public struct Refusal: Error {
         Refusal(
             .requestTimeout, .httpRequestError, "the request's head did not arrive in time", keepsConnection: false)
     }
-}
 
-extension Refusal {
     /// The client's answer if a rule forbids connections to a server that asks for a certificate; nil if no rule does.
     init?(_ progress: IdentityProgress, of choice: IdentityChoice) {
         guard case .cancelled(let reason)? = progress.end else { return nil }

@@ -76,7 +76,7 @@ public enum SOCKSNegotiation: Equatable {
         let end = 2 + Int(bytes[1])
         guard bytes.count >= end else { return .needsMore }
         let methods = bytes.extracting(2..<end)
-        let (offersNone, offersPassword) = (methods.contains(0), methods.contains(2))
+        let (offersNone, offersPassword) = (methods.firstIndex(of: 0) != nil, methods.firstIndex(of: 2) != nil)
         switch login {
         case .none where offersNone:
             self = .awaitingRequest
@@ -183,13 +183,7 @@ public enum SOCKSNegotiation: Equatable {
         for place in 0..<bytes.count { number = number << 8 | Number(truncatingIfNeeded: bytes[place]) }
         return number
     }
-}
 
-extension Span<UInt8> {
-    fileprivate func contains(_ byte: UInt8) -> Bool { firstIndex(of: byte) != nil }
-}
-
-extension SOCKSNegotiation {
     /// The server that a client of SOCKS wants a connection to.
     public struct Target: Equatable, Sendable {
         public let version: SOCKSVersion
@@ -219,6 +213,26 @@ extension SOCKSNegotiation {
             (self.version, authority) = (version, "\(name.text):\(port)")
         }
     }
+
+    /// The reply to the request of a SOCKS client (RFC 1928 section 6).
+    public enum Reply: UInt8, Sendable {
+        case succeeded = 0
+        case failure = 1
+        case notAllowed = 2
+        case networkUnreachable = 3
+        case hostUnreachable = 4
+        case connectionRefused = 5
+        case unsupportedCommand = 7
+        case unsupportedAddress = 8
+
+        /// The message. SOCKS 4 knows success and failure only.
+        public func bytes(_ version: SOCKSVersion) -> [UInt8] {
+            switch version {
+            case .five: [5, rawValue, 0, 1, 0, 0, 0, 0, 0, 0]
+            case .four, .fourA: [0, self == .succeeded ? 90 : 91, 0, 0, 0, 0, 0, 0]
+            }
+        }
+    }
 }
 
 /// The reason why a client of SOCKS is refused before it has asked for a server.
@@ -243,28 +257,6 @@ public enum SOCKSRefusal: Equatable, Sendable {
         case .unsupportedLogin:
             "SOCKS clients can log in by a password only, and 'authenticate' has no 'basic': add it, or use 'listen … as'"
         case .unusableName: "the client asks by SOCKS for a name that no host can have"
-        }
-    }
-}
-
-extension SOCKSNegotiation {
-    /// The reply to the request of a SOCKS client (RFC 1928 section 6).
-    public enum Reply: UInt8, Sendable {
-        case succeeded = 0
-        case failure = 1
-        case notAllowed = 2
-        case networkUnreachable = 3
-        case hostUnreachable = 4
-        case connectionRefused = 5
-        case unsupportedCommand = 7
-        case unsupportedAddress = 8
-
-        /// The message. SOCKS 4 knows success and failure only.
-        public func bytes(_ version: SOCKSVersion) -> [UInt8] {
-            switch version {
-            case .five: [5, rawValue, 0, 1, 0, 0, 0, 0, 0, 0]
-            case .four, .fourA: [0, self == .succeeded ? 90 : 91, 0, 0, 0, 0, 0, 0]
-            }
         }
     }
 }

@@ -69,17 +69,7 @@ public final class ConnectionSecurity {
         }
         return last
     }
-}
 
-extension SecurityRecord {
-    fileprivate convenience init(version: StaticString, _ grant: TrustGrant, identity: String?, speaksHTTP2: Bool) {
-        self.init(
-            version: version, trustFindings: grant.words, trustRule: grant.rule, isException: grant.isException,
-            identity: identity, speaksHTTP2: speaksHTTP2)
-    }
-}
-
-extension ConnectionSecurity {
     /// The decisions behind a TLS session: the connections that resume it keep them.
     public final class SessionDecision: Sendable {
         public let grant: TrustGrant
@@ -89,5 +79,13 @@ extension ConnectionSecurity {
             self.grant = grant
             self.identity = identity
         }
+    }
+}
+
+extension SecurityRecord {
+    fileprivate convenience init(version: StaticString, _ grant: TrustGrant, identity: String?, speaksHTTP2: Bool) {
+        self.init(
+            version: version, trustFindings: grant.words, trustRule: grant.rule, isException: grant.isException,
+            identity: identity, speaksHTTP2: speaksHTTP2)
     }
 }

@@ -124,9 +124,7 @@ public final class OriginConnection: IntrusiveLRU.Entry {
     public var isStillTrusted: Bool {
         (security?.grant.holds(on: .today) ?? true) && (parentSecurity?.grant.holds(on: .today) ?? true)
     }
-}
 
-extension OriginConnection {
     /// The reason why a gateway thread gave no response.
     public final class GatewayOutcome: Sendable {
         private let stored = Mutex<Refusal?>(nil)

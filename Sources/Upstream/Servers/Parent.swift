@@ -70,15 +70,7 @@ public final class Parent {
         health.worked()
         figures.worked()
     }
-}
 
-extension ParentName {
-    public init(_ name: String, of server: Configuration.Parent.Server) {
-        self.init(name, kind: server.scheme.rawValue, at: "\(server.address)")
-    }
-}
-
-extension Parent {
     /// Whether a parent is worth trying. A machine without clock and I/O: the caller checks the parent from time to time
     /// and reports the result.
     enum Health: Equatable {
@@ -104,5 +96,11 @@ extension Parent {
         }
 
         mutating func worked() { self = .working }
+    }
+}
+
+extension ParentName {
+    public init(_ name: String, of server: Configuration.Parent.Server) {
+        self.init(name, kind: server.scheme.rawValue, at: "\(server.address)")
     }
 }

@@ -14,6 +14,14 @@ struct InternalFetch {
     enum Failure: Error {
         case unreachable(String)
         case malformed(String)
+
+        /// The reason as a sentence.
+        var sentence: String {
+            switch self {
+            case .unreachable(let reason): reason
+            case .malformed(let reason): "its answer \(reason)"
+            }
+        }
     }
 
     struct Response {
@@ -42,27 +50,14 @@ struct InternalFetch {
     /// The largest response read, in bytes. Token and trace endpoints send less, and so do documents with metadata.
     private static let contentLimit = 64 * 1024
 
-    /// Sends a GET, and reads the whole response. Redirects are not followed.
-    ///
-    /// - Parameter fields: appends field lines.
-    func get(fields: (ByteBuffer) -> Void) async throws(Failure) -> Response {
-        try await send("GET", fields: fields, content: nil, reads: .all)
-    }
-
-    /// Sends a POST. Redirects are not followed.
+    /// Sends a POST with the content, or a GET without one. Redirects are not followed.
     ///
     /// - Parameters:
     ///   - fields: appends field lines.
     ///   - content: its length in bytes, and a function that appends it; called once.
-    func post(
-        fields: (ByteBuffer) -> Void, content: (length: Int, append: (ByteBuffer) -> Void), reads wish: Wish = .all
-    ) async throws(Failure) -> Response {
-        try await send("POST", fields: fields, content: content, reads: wish)
-    }
-
-    private func send(
-        _ method: StaticString, fields: (ByteBuffer) -> Void,
-        content: (length: Int, append: (ByteBuffer) -> Void)?, reads wish: Wish
+    func send(
+        fields: (ByteBuffer) -> Void, content: (length: Int, append: (ByteBuffer) -> Void)? = nil,
+        reads wish: Wish = .all
     ) async throws(Failure) -> Response {
         let downstream: Downstream
         do throws(IOError) { downstream = try Downstream(ofOwn: upstreams) } catch { throw .unreachable("\(error)") }
@@ -75,16 +70,19 @@ struct InternalFetch {
         exchange.own = InternalRequest(identity: identity)
         // In HTTP/1.0, so that the server sends no interim responses.
         let head = exchange.headBytes
-        head.append(method)
-        head.append(" \(endpoint) HTTP/1.0\r\nHost: \(endpoint.authority)\r\n")
+        head.append("\(content == nil ? "GET" : "POST") \(endpoint) HTTP/1.0\r\nHost: \(endpoint.authority)\r\n")
         fields(head)
         if let content { head.append("Content-Length: \(content.length)\r\n") }
         head.append("\r\n" as StaticString)
         do throws(HTTPError) { try exchange.beginOwn() } catch { throw .unreachable("\(error)") }
         content?.append(exchange.inbound)
-        do throws(ExchangeFailure) { try await ask(run, for: downstream) } catch {
-            throw .unreachable(error.sentence(by: exchange.way))
-        }
+        let destination = upstreams.destination(
+            endpoint.isSecure ? .https : .http, host: endpoint.host.utf8Span.span, port: endpoint.port,
+            by: policy.rules)
+        do throws(ExchangeFailure) {
+            try await upstreams.renewWays(to: destination, by: policy, for: downstream.waiting(on: exchange))
+            try await run.ask(destination, for: downstream)
+        } catch { throw .unreachable(error.sentence(by: exchange.way)) }
         let status = Int(exchange.upstream.head.status.rawValue)
         let retryAfter = retryAfter(exchange.upstream)
         let body: [UInt8]
@@ -105,14 +103,6 @@ struct InternalFetch {
             return HTTPDate.time(value).map { .seconds(($0 - upstreams.loop.wallTime + 999).seconds) }
         }
         return time.map { max(0, $0) }
-    }
-
-    private func ask(_ run: Forwarding, for downstream: Downstream) async throws(ExchangeFailure) {
-        let destination = upstreams.destination(
-            endpoint.isSecure ? .https : .http, host: endpoint.host.utf8Span.span, port: endpoint.port,
-            by: policy.rules)
-        try await upstreams.renewWays(to: destination, by: policy, for: downstream.waiting(on: run.exchange))
-        try await run.ask(destination, for: downstream)
     }
 
     private func read(_ upstream: UpstreamConnection) async throws(Failure) -> [UInt8] {

@@ -42,8 +42,14 @@ struct ProbeExchange {
 
     /// Records the result in the log and the metrics.
     private func note(_ metrics: Metrics?) {
-        let (attempt, outcome) = (probe.attempt, Outcome(probe.attempt.verdict))
-        metrics?.add(to: outcome.counter)
+        let attempt = probe.attempt
+        let (outcome, counter): (String, Metrics.Counter) =
+            switch attempt.verdict {
+            case .accepted?: ("accepted", .probesAccepted)
+            case .refused?: ("refused", .probesRefused)
+            default: ("undecided", .probesUndecided)
+            }
+        metrics?.add(to: counter)
         let space = Origin(serverName: attempt.evidence.server).map {
             ProtectionSpace(origin: $0, realm: nil, authenticationMethod: .default)
         }
@@ -56,7 +62,7 @@ struct ProbeExchange {
         upstreams.shared.audit.note(
             AuditEvent(
                 .credentialProbed, by: .proxy, space, credential: attempt.version.name,
-                details: target + outcome.rawValue))
+                details: target + outcome))
     }
 
     private func ask(_ server: Origin, _ downstream: Downstream) async {
@@ -139,28 +145,6 @@ struct ProbeExchange {
         head.append("\r\n" as StaticString)
         do throws(HTTPError) { try exchange.beginOwn() } catch { return false }
         return true
-    }
-}
-
-extension ProbeExchange {
-    fileprivate enum Outcome: String {
-        case accepted, refused, undecided
-
-        init(_ verdict: Account.Verdict?) {
-            switch verdict {
-            case .accepted?: self = .accepted
-            case .refused?: self = .refused
-            default: self = .undecided
-            }
-        }
-
-        var counter: Metrics.Counter {
-            switch self {
-            case .accepted: .probesAccepted
-            case .refused: .probesRefused
-            case .undecided: .probesUndecided
-            }
-        }
     }
 }
 

@@ -60,18 +60,13 @@ public struct QuestionWebhook: Sendable {
         let signature = Base64.encode(code.code(of: message).array)
         let fetch = InternalFetch(upstreams: upstreams, policy: policy, endpoint: endpoint)
         do throws(InternalFetch.Failure) {
-            let response = try await fetch.post(
+            let response = try await fetch.send(
                 fields: { head in
                     head.append("Content-Type: application/json\r\nwebhook-id: \(id)\r\n")
                     head.append("webhook-timestamp: \(time)\r\nwebhook-signature: v1,\(signature)\r\n")
-                }, content: (content.count, { $0.append(content.readable) }), reads: .status)
+                }, content: (length: content.count, append: { $0.append(content.readable) }), reads: .status)
             return (200..<300).contains(response.status) ? nil : "it answers \(response.status)"
-        } catch {
-            switch error {
-            case .unreachable(let reason): return reason
-            case .malformed(let reason): return "its answer \(reason)"
-            }
-        }
+        } catch { return error.sentence }
     }
 }
 

@@ -62,7 +62,7 @@ public final class SpanCollector: Sendable {
         SpanEncoder.begin(service: service, version: version, in: head)
         SpanEncoder.end(in: tail)
         do throws(InternalFetch.Failure) {
-            let response = try await InternalFetch(upstreams: upstreams, policy: policy, endpoint: endpoint).post(
+            let response = try await InternalFetch(upstreams: upstreams, policy: policy, endpoint: endpoint).send(
                 fields: { lines in
                     lines.append("Content-Type: application/json\r\nUser-Agent: attache/\(version)\r\n")
                     for (name, value) in secrets {
@@ -73,18 +73,13 @@ public final class SpanCollector: Sendable {
                     }
                 },
                 content: (
-                    head.count + spans.count + tail.count,
-                    { content in
+                    length: head.count + spans.count + tail.count,
+                    append: { content in
                         for part in [head, spans, tail] { content.append(part.readable) }
                     }
                 ), reads: .contentIfWhole)
             return Self.outcome(of: response)
-        } catch {
-            switch error {
-            case .unreachable(let reason): return .again(reason, pause: nil)
-            case .malformed(let reason): return .again("its answer \(reason)", pause: nil)
-            }
-        }
+        } catch { return .again(error.sentence, pause: nil) }
     }
 
     private static func outcome(of response: InternalFetch.Response) -> Outcome {

@@ -20,12 +20,7 @@ struct TokenClient: TokenFetching {
         let request = try TokenRequest(grant, at: upstreams.loop.wallTime)
         var fetch = InternalFetch(upstreams: upstreams, policy: policy, endpoint: endpoint)
         if case .certificate(let shown) = grant.proof { fetch.identity = shown as? Identity }
-        var response: InternalFetch.Response
-        do throws(InternalFetch.Failure) {
-            response = try await fetch.post(
-                fields: { Self.write(request, to: $0) },
-                content: (request.content.count, { buffer in request.content.withBytes { buffer.append($0) } }))
-        } catch { throw error.tokenError(at: endpoint) }
+        var response = try await Self.post(request, by: fetch)
         return try TokenResponse(
             status: response.status, content: &response.content, from: endpoint, isExchange: grant.isExchange,
             retryAfter: response.retryAfter)
@@ -43,7 +38,7 @@ struct TokenClient: TokenFetching {
         let fetch = InternalFetch(upstreams: upstreams, policy: policy, endpoint: url)
         var response: InternalFetch.Response
         do throws(InternalFetch.Failure) {
-            response = try await fetch.get { head in
+            response = try await fetch.send { head in
                 head.append("Accept: application/json\r\n" as StaticString)
                 Self.write(authorization, to: head)
             }
@@ -59,13 +54,8 @@ struct TokenClient: TokenFetching {
     ) async throws(TokenError) -> TokenResponse {
         let now = upstreams.loop.wallTime
         let request = try TokenRequest(grant, at: now)
-        let fetch = InternalFetch(upstreams: upstreams, policy: policy, endpoint: server)
-        var response: InternalFetch.Response
-        do throws(InternalFetch.Failure) {
-            response = try await fetch.post(
-                fields: { Self.write(request, to: $0) },
-                content: (request.content.count, { buffer in request.content.withBytes { buffer.append($0) } }))
-        } catch { throw error.tokenError(at: server) }
+        var response = try await Self.post(
+            request, by: InternalFetch(upstreams: upstreams, policy: policy, endpoint: server))
         return try TokenResponse(
             status: response.status, content: &response.content, for: grant, from: server,
             retryAfter: response.retryAfter, at: now)
@@ -74,14 +64,26 @@ struct TokenClient: TokenFetching {
     func read(_ document: HTTPEndpoint) async throws(TokenError) -> (status: Int, content: [UInt8]) {
         let fetch = InternalFetch(upstreams: upstreams, policy: policy, endpoint: document)
         do throws(InternalFetch.Failure) {
-            let response = try await fetch.get { $0.append("Accept: application/json\r\n" as StaticString) }
+            let response = try await fetch.send { $0.append("Accept: application/json\r\n" as StaticString) }
             return (response.status, response.content)
         } catch { throw error.tokenError(at: document) }
     }
 
-    private static func write(_ request: TokenRequest, to head: ByteBuffer) {
-        head.append("Content-Type: application/x-www-form-urlencoded\r\nAccept: application/json\r\n" as StaticString)
-        write(request.authorization, to: head)
+    /// Sends the request for a token.
+    private static func post(
+        _ request: TokenRequest, by fetch: InternalFetch
+    ) async throws(TokenError) -> InternalFetch.Response {
+        do throws(InternalFetch.Failure) {
+            return try await fetch.send(
+                fields: { head in
+                    head.append(
+                        "Content-Type: application/x-www-form-urlencoded\r\nAccept: application/json\r\n" as StaticString)
+                    write(request.authorization, to: head)
+                },
+                content: (
+                    length: request.content.count, append: { buffer in request.content.withBytes { buffer.append($0) } }
+                ))
+        } catch { throw error.tokenError(at: fetch.endpoint) }
     }
 
     private static func write(_ authorization: Secret?, to head: ByteBuffer) {

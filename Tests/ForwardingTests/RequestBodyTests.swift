@@ -140,9 +140,9 @@ struct RequestBodyTests {
             try await ends.say(chunks, on: ends.client)
             ends.body.keepCopy(in: Self.room(10, 100))
             var content: [UInt8] = []
-            let isWhole = try await ends.body.readAll(
-                from: ends.inner, inbound: ends.inbound, limits: .request, idle: 10_000
-            ) { content += $0.array }
+            let isWhole = try await ends.body.readAll(from: ends.inner, inbound: ends.inbound, idle: 10_000) {
+                content += $0.array
+            }
             #expect(isWhole)
             #expect(try await ends.send() == .sent)
             #expect(ends.body.isSent)

@@ -37,11 +37,10 @@ struct SOCKSOpening {
                 try await negotiate(on: connection.stream, inbound, &login)
             } catch {
                 connection.stream.close()
-                guard let refusal = await refusal(for: error, of: &login) else {
-                    exchange.record.facts.trace?.note("socks", from: started, error: Self.refusedLogin)
-                    continue
-                }
-                exchange.record.facts.trace?.note("socks", from: started, error: refusal.sentence)
+                let refusal = await refusal(for: error, of: &login)
+                exchange.record.facts.trace?.note(
+                    "socks", from: started, error: refusal?.sentence ?? "the parent refused the login")
+                guard let refusal else { continue }
                 throw refusal
             }
             exchange.record.facts.trace?.note("socks", from: started)
@@ -49,8 +48,6 @@ struct SOCKSOpening {
             return ParentConnector.Tunnel(connection: connection, early: inbound.isEmpty ? nil : inbound)
         }
     }
-
-    private static let refusedLogin = "the parent refused the login"
 
     /// - Returns: nil if the server is to get another login, on another connection.
     private func refusal(for failure: Failure, of login: inout Login) async -> Refusal? {

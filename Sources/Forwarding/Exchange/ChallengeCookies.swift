@@ -54,9 +54,8 @@ struct ChallengeCookies {
     private static func isSet(
         _ field: [UInt8], by response: ResponseHead, _ head: Span<UInt8>, at target: Span<UInt8>
     ) -> Bool {
-        for other in response.fields where other.known == .setCookie {
-            if CookieJar.isSame(field.span, as: head.extracting(other.value), at: target) { return true }
+        response.fields.contains { other in
+            other.known == .setCookie && CookieJar.isSame(field.span, as: head.extracting(other.value), at: target)
         }
-        return false
     }
 }

@@ -39,6 +39,13 @@ extension Downstream {
         ClientIdentity(address: address, user: exchange.record.facts.user)
     }
 
+    /// The rules as they apply to this client.
+    /// - Parameter path: the path of the request, for helpers that are asked for it.
+    public func delegate(in exchange: Exchange, path: String? = nil) -> RuleDelegate {
+        RuleDelegate(
+            policy: exchange.policy.challenges, state: shared.challenges, client: identity(in: exchange), path: path)
+    }
+
     /// The answer to the challenger's previous request, if it also fits this one.
     /// - Parameter target: the request target as the challenger sees it.
     func latestAnswer(of challenger: Challenger, in exchange: Exchange, at target: ByteBuffer) -> PreemptiveAnswer? {
@@ -149,15 +156,6 @@ extension Exchange {
         let target = target
         let end = target.readable.firstIndex(of: .question, in: 0..<target.count) ?? target.count
         return end <= 2048 ? target.readable.extracting(first: end).text : nil
-    }
-}
-
-extension Downstream {
-    /// The rules as they apply to this client.
-    /// - Parameter path: the path of the request, for helpers that are asked for it.
-    public func delegate(in exchange: Exchange, path: String? = nil) -> RuleDelegate {
-        RuleDelegate(
-            policy: exchange.policy.challenges, state: shared.challenges, client: identity(in: exchange), path: path)
     }
 }
 

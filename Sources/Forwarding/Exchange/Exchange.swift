@@ -78,17 +78,6 @@ public final class Exchange {
         }
     }
 
-    /// The field that answers a client's own login, in the response to its request.
-    public struct LoginAnswer {
-        public let name: StaticString
-        public let value: String
-
-        public init(name: StaticString, value: String) {
-            self.name = name
-            self.value = value
-        }
-    }
-
     /// Times on the loop's clock.
     public struct Times {
         /// The time when the first byte of the request was seen.
@@ -134,17 +123,6 @@ public final class Exchange {
         times = Times(waiting: other.times.waiting)
         whole = other
         way = .relayed(parent)
-    }
-
-    /// Writes the head of the forwarded request into `outbound`, up to the fields that the caller adds.
-    ///
-    /// - Parameters:
-    ///   - target: the target to write instead of the client's.
-    ///   - upgrade: see `RequestHead.write`.
-    func beginHead(as rewrite: RequestRewrite, to target: ByteBuffer?, through upgrade: UpgradedOrigin?) -> HeadWriter {
-        let head = headBytes
-        return request.write(
-            head.readable, as: rewrite, to: target, through: upgrade, via: .ours, into: outbound)
     }
 
     /// Records the response's head, which is in `outbound` in the form that the client gets, if a log needs it.
@@ -337,8 +315,8 @@ public final class Exchange {
         public var placeholder: WrittenPlaceholder?
         /// The client's own answer, if a rule learns from it.
         var learnableAnswer: LearnableAnswer?
-        /// The answer to the client's own login, when it is complete; it is sent with the response.
-        public var loginAnswer: LoginAnswer?
+        /// The field that answers the client's own login, when it is complete; it is sent with the response.
+        public var loginAnswer: (name: StaticString, value: String)?
 
         init(identities: IdentityChallenges? = nil) { self.identities = identities }
 

@@ -336,8 +336,7 @@ public final class RequestBody {
         var digest = MessageDigest(algorithm)
         if isEmpty { return digest.finish().array }
         keepCopy(in: room)
-        let isWhole = try await readAll(
-            from: client, inbound: inbound, limits: limits, idle: idle, each: { digest.update($0) })
+        let isWhole = try await readAll(from: client, inbound: inbound, idle: idle) { digest.update($0) }
         if isWhole { return digest.finish().array }
         guard mayLeaveOut, canBeSent else { throw isCrowdedOut ? .crowdedOut : .tooLarge }
         return nil
@@ -353,20 +352,18 @@ public final class RequestBody {
         var isTooLarge = false
         if isEmpty { return content }
         keepCopy(in: room)
-        let isWhole = try await readAll(
-            from: client, inbound: inbound, limits: limits, idle: idle,
-            each: { piece in
-                isTooLarge = isTooLarge || piece.count > limit - content.count
-                if !isTooLarge { content += piece.array }
-            })
+        let isWhole = try await readAll(from: client, inbound: inbound, idle: idle) { piece in
+            isTooLarge = isTooLarge || piece.count > limit - content.count
+            if !isTooLarge { content += piece.array }
+        }
         guard isWhole, !isTooLarge else { throw isCrowdedOut ? .crowdedOut : .tooLarge }
         return content
     }
 
     /// Reads the whole body into the copy, and passes its content to `each`, for a digest. False if the body is larger
     /// than the copy may be.
-    public func readAll(
-        from client: ByteStream, inbound: ByteBuffer, limits: Limits, idle: Milliseconds, each: (Span<UInt8>) -> Void
+    func readAll(
+        from client: ByteStream, inbound: ByteBuffer, idle: Milliseconds, each: (Span<UInt8>) -> Void
     ) async throws(Failure) -> Bool {
         while !progress.isEnded, isKept {
             if inbound.isEmpty { try await read(from: client, into: inbound, idle: idle) }

@@ -41,8 +41,10 @@ final class RequestSigning {
     private var isDue: Bool
     /// The signature that the server asked for, once for each request.
     private var wanted: SignatureRequest?
-    private var digest: [UInt8]?
-    private var form: [UInt8] = []
+    /// The digest of the content, once it was read.
+    var digest: [UInt8]?
+    /// The form that is the content, once it was read.
+    var form: [UInt8] = []
 
     /// The bytes of a form that is read for its parameters.
     private static let formLimit = 1024 * 1024
@@ -116,10 +118,6 @@ final class RequestSigning {
         case .message: true
         }
     }
-
-    func take(_ digest: [UInt8]?) { self.digest = digest }
-
-    func take(form: [UInt8]) { self.form = form }
 
     /// Whether the response asks for a signature that the request did not have, so that the request is sent again with
     /// it. At most once for each request.

@@ -18,10 +18,8 @@ struct LoginPageHead {
         let head = upstream.head
         let status = Int(head.status.rawValue)
         self.status = status
-        let field = head.fields.first(.location)
-        let location = upstream.withHeadBytes { bytes -> [UInt8]? in
-            guard let field else { return nil }
-            return bytes.extracting(field.value).array
+        let location = upstream.withHeadBytes { bytes in
+            head.fields.first(.location).map { bytes.extracting($0.value).array }
         }
         var locations = location.map { [$0] } ?? []
         if let location, case .here(let path)? = LoginReference(location, from: target, on: origin) {
@@ -52,7 +50,6 @@ struct LoginPageHead {
 
     /// The response in the form that a login reads.
     func page(_ reader: PageReader?, of upstream: UpstreamConnection, as form: Configuration.LoginForm) -> LoginPage {
-        let head = upstream.head
         let page = reader?.page
         let recognition = recognition(by: form)
         var isRecognised = recognition == .recognised
@@ -62,15 +59,13 @@ struct LoginPageHead {
             content = page.readable.array
         }
         var cookies: [[UInt8]] = []
-        var type: String?
         upstream.withHeadBytes { bytes in
-            for field in head.fields where field.known == .setCookie {
+            for field in upstream.head.fields where field.known == .setCookie {
                 cookies.append(bytes.extracting(field.value).array)
             }
-            if let field = head.fields.first(.contentType) { type = bytes.extracting(field.value).text }
         }
         return LoginPage(
-            status: status, location: location, cookies: cookies, contentType: type, content: content,
+            status: status, location: location, cookies: cookies, contentType: upstream.mediaType, content: content,
             isRecognised: isRecognised)
     }
 

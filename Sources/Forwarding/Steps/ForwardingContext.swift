@@ -2,7 +2,6 @@ import Authentication
 import Bytes
 import Challenges
 import Credentials
-import Crypto
 import HTTP
 import IO
 import Model
@@ -58,15 +57,6 @@ public struct ForwardingContext {
     /// The room for a copy of the request's body that needs no file.
     var memory: ReplayRoom {
         ReplayRoom(forPagesOf: policy.limits.replayMemory, policy.limits, in: downstream.shared.spool)
-    }
-
-    /// The digest of the request's whole body, of which a copy is kept; see `RequestBody.digest`.
-    public func bodyDigest(_ algorithm: DigestAlgorithm, mayLeaveOut: Bool) async throws(ExchangeFailure) -> [UInt8]? {
-        do throws(RequestBody.Failure) {
-            return try await exchange.body.digest(
-                algorithm, in: room, from: downstream.stream, inbound: exchange.inbound, idle: policy.timeouts.idle,
-                mayLeaveOut: mayLeaveOut)
-        } catch { throw ExchangeFailure(error) }
     }
 
     /// Writes the copy of the request's body to its file, or reads it back, when `RequestSending` asks for it.
@@ -146,17 +136,13 @@ public struct ForwardingContext {
 
     func attach(_ connection: consuming OriginConnection, isReused: Bool) {
         downstream.hear(connection.stream)
-        note(connection)
+        if let security = connection.security { exchange.record.facts.security = security.record }
         exchange.upstream.attach(connection, isReused: isReused)
     }
 
     /// Records that the origin is asked by HTTP/2, if no TLS says so.
     func noteClearHTTP2() {
         if !origin.isSecure, exchange.way.relay == nil { exchange.record.facts.security = .clearHTTP2 }
-    }
-
-    private func note(_ connection: OriginConnection) {
-        if let security = connection.security { exchange.record.facts.security = security.record }
     }
 
     /// Whether a parent may have stopped reading. Squid says that it keeps the connection of a `407`, but never reads

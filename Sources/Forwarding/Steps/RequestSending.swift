@@ -184,7 +184,7 @@ struct RequestSending: ~Copyable {
         case .digest(let algorithm):
             let digest = try await bodyDigest(context, algorithm, mayLeaveOut: signing.mayLeaveUnsigned)
             if digest == nil, !signing.mayLeaveUnsigned { throw ExchangeFailure(.tooLarge) }
-            signing.take(digest)
+            signing.digest = digest
         case .form(let limit):
             if case .length(let length) = context.exchange.body.framing, length > limit {
                 throw Self.formTooLarge
@@ -192,10 +192,9 @@ struct RequestSending: ~Copyable {
             try await beginReading(context)
             let (exchange, stream) = (context.exchange, context.downstream.stream)
             do throws(RequestBody.Failure) {
-                signing.take(
-                    form: try await exchange.body.content(
-                        upTo: limit, in: context.room, from: stream, inbound: exchange.inbound,
-                        idle: context.policy.timeouts.idle))
+                signing.form = try await exchange.body.content(
+                    upTo: limit, in: context.room, from: stream, inbound: exchange.inbound,
+                    idle: context.policy.timeouts.idle)
             } catch {
                 if case .tooLarge = error { throw Self.formTooLarge }
                 throw ExchangeFailure(error)
@@ -332,7 +331,11 @@ struct RequestSending: ~Copyable {
             if case .length(let length) = context.exchange.body.framing, length > context.room.largest { return nil }
             try await beginReading(context)
         }
-        return try await context.bodyDigest(algorithm, mayLeaveOut: mayLeaveOut)
+        do throws(RequestBody.Failure) {
+            return try await context.exchange.body.digest(
+                algorithm, in: context.room, from: context.downstream.stream, inbound: context.exchange.inbound,
+                idle: context.policy.timeouts.idle, mayLeaveOut: mayLeaveOut)
+        } catch { throw ExchangeFailure(error) }
     }
 
     /// Has the client send its body, which is read before the head is sent.

@@ -34,14 +34,19 @@ struct UpstreamRequestHead {
         exchange.outbound.clear()
         let field = prepareAnswer(of: exchange)
         let places = Self.mayHavePlaces(exchange) ? PlacedCredential(of: exchange) : nil
-        let writer = exchange.beginHead(as: rewrite, to: places?.target, through: upgrade(to: destination))
+        let head = exchange.headBytes
+        let writer = exchange.request.write(
+            head.readable, as: rewrite, to: places?.target, through: upgrade(to: destination), via: .ours,
+            into: exchange.outbound)
         places?.write(to: writer, of: exchange)
         if exchange.upstream.isStream { writeForStream(exchange, places, with: writer) }
         if let challenges = exchange.credentials.challenges {
             Self.authorize(exchange, by: challenges, bodyDigest, atParent: parentDigest, in: field, with: writer)
         }
         if rewrite.dropping.contains(.acceptEncoding) {
-            writer.field("Accept-Encoding", Self.acceptsGzip(exchange) ? "gzip" as StaticString : "identity")
+            // The one coding that pages are read in and that every server has.
+            let acceptsGzip = Self.names("gzip", in: .acceptEncoding, of: exchange)
+            writer.field("Accept-Encoding", acceptsGzip ? "gzip" as StaticString : "identity")
         }
         if let signing = exchange.credentials.signing {
             signing.append(to: writer, of: exchange, at: SystemClock.wallTime)
@@ -54,12 +59,17 @@ struct UpstreamRequestHead {
     /// section 10.1.4). Keeps placed credentials out of the tables that requests share.
     private func writeForStream(_ exchange: Exchange, _ places: PlacedCredential?, with writer: borrowing HeadWriter) {
         if let names = places?.fieldNames(of: exchange) { exchange.upstream.hide(fields: names) }
-        guard exchange.request.fields.present.contains(.te) else { return }
-        let head = exchange.headBytes
-        let takesTrailers = exchange.request.fields.contains { field in
-            field.known == .te && Self.names(head.readable.extracting(field.value), "trailers")
+        if exchange.request.fields.present.contains(.te), Self.names("trailers", in: .te, of: exchange) {
+            writer.field("TE", "trailers" as StaticString)
         }
-        if takesTrailers { writer.field("TE", "trailers" as StaticString) }
+    }
+
+    /// Whether a field of the client's with that name lists that word.
+    private static func names(_ word: StaticString, in name: KnownField, of exchange: Exchange) -> Bool {
+        let head = exchange.headBytes
+        return exchange.request.fields.contains { field in
+            field.known == name && names(head.readable.extracting(field.value), word)
+        }
     }
 
     /// Whether the list has that word as an element.
@@ -126,16 +136,6 @@ struct UpstreamRequestHead {
             rewrite.dropping.insert(.acceptEncoding)
         }
         return loop.answerField
-    }
-
-    /// Whether the client accepts gzip: the one coding that pages are read in and that every server has.
-    private static func acceptsGzip(_ exchange: Exchange) -> Bool {
-        let head = exchange.headBytes
-        return exchange.request.fields.contains { field in
-            guard field.known == .acceptEncoding else { return false }
-            let value = head.readable.extracting(field.value)
-            return names(value, "gzip")
-        }
     }
 
     /// Answers the parent, before it passes the request on.

@@ -324,8 +324,7 @@ extension ClientAuthentication {
         if nonces.isLate(value.extracting(digest.nonce), at: now), let next = try? nonces.make(at: now) {
             information.append(", nextnonce=\"\(next)\"")
         }
-        exchange.credentials.loginAnswer = Exchange.LoginAnswer(
-            name: "Proxy-Authentication-Info", value: information.readable.text)
+        exchange.credentials.loginAnswer = (name: "Proxy-Authentication-Info", value: information.readable.text)
         information.clear()
         return .proved
     }
@@ -374,7 +373,7 @@ extension ClientAuthentication {
                 user: principal, for: lifetime, at: downstream.loop.now, admittedBy: self)
             note(principal, exchange, of: downstream)
             exchange.credentials.loginAnswer = answer.map {
-                Exchange.LoginAnswer(name: "Proxy-Authenticate", value: Self.field($0))
+                (name: "Proxy-Authenticate" as StaticString, value: Self.field($0))
             }
         case .done(.success(.goesOn(let answer))):
             login.negotiation = .awaitingToken(step)

@@ -39,7 +39,6 @@ public enum BodyContent {
 
     /// Passes every piece of content in `bytes` to `each`.
     /// - Returns: the number of bytes consumed, and whether the content is complete.
-    @discardableResult
     public mutating func visit(
         _ bytes: Span<UInt8>, _ each: (Span<UInt8>) -> Void
     ) throws(HTTPError) -> (consumed: Int, isEnded: Bool) {

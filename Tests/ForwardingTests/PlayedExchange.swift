@@ -110,9 +110,9 @@ final class PlayedExchange: Channel.Observer, Wakeup.Companion {
         else { throw Flaw(sentence: "the head is not whole") }
         exchange.body.begin(exchange.request.framing, limits: policy.limits.request)
         exchange.inbound.append(content)
-        exchange.destination = downstream.destination(
+        exchange.destination = downstream.upstreams.destination(
             exchange.request.target.scheme ?? .https, host: head.readable.extracting(authority.host),
-            port: authority.explicitPort ?? 80, by: policy)
+            port: authority.explicitPort ?? 80, by: policy.rules)
         downstream.leaves(by: .end, in: exchange)
         run.begin(for: purpose)
         advance()

@@ -39,7 +39,7 @@ struct RequestSendingTests {
             exchange.body.begin(.length(length), limits: .request)
             context = ForwardingContext(
                 downstream: downstream, exchange: exchange,
-                destination: downstream.destination(.http, host: "a.example".utf8Span.span, port: 80, by: rules))
+                destination: upstreams.destination(.http, host: "a.example".utf8Span.span, port: 80, by: rules.rules))
             exchange.credentials.signing = try context.signing()
             try #require(exchange.credentials.signing != nil)
         }

@@ -47,8 +47,7 @@ struct TunnelPeekTests {
         for (event, expected) in course {
             switch event {
             case .clientSends(let text): peek.clientSpoke(text.utf8Span.span)
-            case .clientEnds: peek.clientEnded()
-            case .serverSpeaks: peek.serverSpoke()
+            case .clientEnds, .serverSpeaks: peek.giveUp()
             case .timePasses: peek.elapse()
             }
             #expect(peek == expected, "\(name): after \(event)")

@@ -124,7 +124,8 @@ final class ClientRequests: Sendable {
         }
         let (second, now) = (1_000_000_000 as UInt64, now.nanoseconds(since: .zero))
         let interval = UInt64(rate.period.seconds) &* second / UInt64(max(rate.count, 1))
-        let ahead = (state.due.use(client) ?? 0).subtractingOrZero(now)
+        let due = state.due.use(client) ?? 0
+        let ahead = due > now ? due &- now : 0
         let burst = interval &* UInt64(max(rate.burst, 1) &- 1)
         if ahead > burst { return .seconds(Int(clamping: (ahead &- burst &+ second &- 1) / second)) }
         state.due.makeRoom(below: mostClients)
@@ -165,8 +166,4 @@ final class ClientRequests: Sendable {
                 fields: [(name: "Retry-After", value: "\(seconds)")])
         }
     }
-}
-
-extension UInt64 {
-    fileprivate func subtractingOrZero(_ other: UInt64) -> UInt64 { self > other ? self &- other : 0 }
 }

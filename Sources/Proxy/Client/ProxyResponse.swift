@@ -21,7 +21,9 @@ struct ProxyResponse {
     /// - Returns: whether the connection can carry another request.
     func send(keepingConnection keeps: Bool) async -> Bool {
         guard await write(exchange.outbound), keeps else { return false }
-        return await readRest()
+        return await exchange.body.discard(
+            from: downstream.stream, inbound: exchange.inbound, upTo: Self.discardLimit,
+            idle: exchange.policy.timeouts.head)
     }
 
     /// Writes to `outbound` why the request was not carried out: status, `Proxy-Status`, and a sentence. Records it.
@@ -91,12 +93,6 @@ struct ProxyResponse {
             return false
         }
         return length <= Self.discardLimit
-    }
-
-    private func readRest() async -> Bool {
-        await exchange.body.discard(
-            from: downstream.stream, inbound: exchange.inbound, upTo: Self.discardLimit,
-            idle: exchange.policy.timeouts.head)
     }
 
     private func write(_ buffer: ByteBuffer) async -> Bool {

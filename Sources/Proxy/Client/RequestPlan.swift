@@ -231,7 +231,7 @@ extension Downstream {
         if let tunnel {
             let (host, rules) = (tunnel.host, exchange.policy.rules)
             guard let address = tunnel.address else {
-                return destination(tunnel.scheme, host: host.span, port: tunnel.port, by: exchange.policy)
+                return upstreams.destination(tunnel.scheme, host: host.span, port: tunnel.port, by: rules)
             }
             if let known = tunnel.destination, known.rules === rules { return known }
             let found = upstreams.destination(
@@ -245,9 +245,9 @@ extension Downstream {
         let head = exchange.headBytes
         // A tunnel is made for https, no matter what is spoken in it.
         let scheme = exchange.request.target.scheme ?? .https
-        return destination(
+        return upstreams.destination(
             scheme, host: head.readable.extracting(authority.host), port: port(of: authority, in: exchange),
-            by: exchange.policy)
+            by: exchange.policy.rules)
     }
 
     private func port(of authority: Authority?, in exchange: Exchange) -> UInt16 {
@@ -261,7 +261,10 @@ extension Downstream {
         let request = exchange.request
         exchange.record.facts.version = request.version
         guard exchange.record.parts.contains(.requestLine) else { return }
-        if let tunnel { return record(exchange, in: tunnel) }
+        if let tunnel {
+            recordTarget(of: exchange, in: tunnel)
+            return recordAgent(of: exchange)
+        }
         let head = exchange.headBytes
         let authority = request.authority
         let form: ExchangeRecord.TargetForm =
@@ -294,11 +297,6 @@ extension Downstream {
             exchange.record.addAgent(head.readable.extracting(fields[line].value))
             index = fields.index(of: .userAgent, after: line)
         }
-    }
-
-    private func record(_ exchange: Exchange, in tunnel: InterceptedTunnel) {
-        recordTarget(of: exchange, in: tunnel)
-        recordAgent(of: exchange)
     }
 
     /// Notes the URL of a request in a tunnel.

@@ -54,8 +54,7 @@ extension Downstream {
     }
 
     private func words(for user: String?) -> String {
-        let place = address.map { "\($0.unmapped)" } ?? ClientIdentity.local
-        return user.map { "\(JournalText.printable($0, longest: 64)) at \(place)" } ?? place
+        user.map { "\(JournalText.printable($0, longest: 64)) at \(shownAddress)" } ?? shownAddress
     }
 
     /// The last record of a client's weak mechanisms.

@@ -104,8 +104,12 @@ final class ClientAuthentication: Sendable {
     private func credentials(in field: Field, of exchange: Exchange) -> (method: Method, credentials: Range<Int>)? {
         let head = exchange.headBytes
         let value = head.readable.extracting(field.value)
-        guard let method = Method(schemeOf: value), methods.contains(method) else { return nil }
-        let start = value.trimmingBlanks(method.schemeName.utf8.count..<value.count).lowerBound
+        guard let end = value.firstIndex(of: .space) else { return nil }
+        let scheme = value.extracting(first: end)
+        guard let method = methods.first(where: { scheme.equalsIgnoringCase($0.schemeName.utf8Span.span) }) else {
+            return nil
+        }
+        let start = value.trimmingBlanks(end..<value.count).lowerBound
         return (method, field.value.lowerBound + start..<field.value.upperBound)
     }
 
@@ -419,24 +423,29 @@ extension ClientAuthentication {
     }
 }
 
-extension Configuration.Clients.Method {
-    /// Parses the scheme's name at the beginning of the field, in any case, followed by a space.
-    fileprivate init?(schemeOf value: Span<UInt8>) {
-        guard let end = value.firstIndex(of: .space) else { return nil }
-        let name = value.extracting(0..<end)
-        if name.equalsIgnoringCase("basic") {
-            self = .basic
-        } else if name.equalsIgnoringCase("digest") {
-            self = .digest
-        } else if name.equalsIgnoringCase("bearer") {
-            self = .bearer
-        } else if name.equalsIgnoringCase("negotiate") {
-            self = .negotiate
-        } else {
+/// The passwords of SOCKS clients (RFC 1929), against the users file.
+extension ClientAuthentication {
+    /// Whether a client can log in by a password that it sends.
+    var takesPasswords: Bool { methods.contains(.basic) }
+
+    /// Checks the password.
+    /// - Returns: the reason why it is not accepted; nil if it is right.
+    func check(
+        _ password: Secret, of user: String, on exchange: Exchange, from downstream: Downstream
+    ) async throws(ExchangeFailure) -> String? {
+        guard let users = accounts.users else { return SOCKSRefusal.unsupportedLogin.sentence }
+        switch await users.authenticate(user: user, password: password, for: downstream.waiting(on: exchange)) {
+        case .right:
+            downstream.metrics.add(.accepted, by: .basic)
             return nil
+        case .wrong: return refuse(wrong, of: user, by: .basic, downstream).sentence
+        case .busy: return "this proxy has too many passwords to check"
+        case .abandoned: throw .clientLost
         }
     }
+}
 
+extension Configuration.Clients.Method {
     var schemeName: String {
         switch self {
         case .basic: "Basic"

@@ -67,7 +67,9 @@ extension Certificate {
     /// X509-SVID the only URI), else the subject's common name, else the first usable alternative name.
     var userName: String? {
         let names = subjectAlternativeNames
-        let identities = names.compactMap { if case .uri(let text) = $0, text.isSPIFFE { text } else { nil } }
+        let identities = names.compactMap { name in
+            if case .uri(let text) = name, text.utf8.starts(with: "spiffe://".utf8) { text } else { nil }
+        }
         if identities.count == 1 { return identities[0] }
         if let commonName { return commonName }
         for name in names {
@@ -79,8 +81,4 @@ extension Certificate {
         }
         return nil
     }
-}
-
-extension String {
-    fileprivate var isSPIFFE: Bool { utf8.starts(with: "spiffe://".utf8) }
 }

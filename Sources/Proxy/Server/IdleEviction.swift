@@ -9,13 +9,8 @@ import Upstream
 /// There are no updates while sessions come, go and serve. When room is needed, all sessions are checked once. The
 /// resulting order is used until it is exhausted; a session that has been active since is skipped.
 struct IdleEviction {
-    private struct Candidate {
-        let number: Int
-        let rest: ClientSession.Rest
-    }
-
     /// The sessions that can be closed to make room; the last one is closed next.
-    private var candidates: [Candidate] = []
+    private var candidates: [(number: Int, rest: ClientSession.Rest)] = []
     private var lookedAt = LoopInstant.zero
     private var lastNumber: UInt64 = 0
 
@@ -41,7 +36,7 @@ struct IdleEviction {
         guard sessions.count <= Self.few || now >= lookedAt + Self.interval else { return nil }
         lookedAt = now
         candidates = sessions.compactMap { number, session in
-            session.rest.map { Candidate(number: number, rest: $0) }
+            session.rest.map { (number: number, rest: $0) }
         }
         candidates.sort { one, other in
             one.rest.isSilent == other.rest.isSilent ? one.rest.number > other.rest.number : other.rest.isSilent

@@ -215,9 +215,7 @@ public final class ProxyServer: Sendable {
     private final class Countdown: Sendable {
         private let rest: Atomic<Int>
         init(_ count: Int) { rest = Atomic(count) }
-        /// - Returns: whether it was the last step.
-        @discardableResult
-        func step() -> Bool { rest.subtract(1, ordering: .acquiringAndReleasing).newValue == 0 }
+        func step() { rest.subtract(1, ordering: .acquiringAndReleasing) }
         var isOver: Bool { rest.load(ordering: .acquiring) <= 0 }
     }
 }

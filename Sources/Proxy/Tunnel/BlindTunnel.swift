@@ -35,20 +35,16 @@ final class BlindTunnel {
     /// - Returns: whether the tunnel continues; if false, both sides are closed or must be closed.
     func advance() -> Bool {
         guard case .ended = tunnel.advance() else { return true }
-        end()
-        return false
-    }
-
-    private func end() {
         let totals = tunnel.totals
         record.facts.bytesIn += totals.up
         record.facts.bytesOut += totals.down
         record.facts.duration = downstream.loop.now.nanoseconds(since: startedAt)
         downstream.metrics.add(to: .tunnelsClosed)
         upstream.close()
-        guard let error = totals.error else { return }
+        guard let error = totals.error else { return false }
         record.facts.error = error == .timedOut ? .connectionReadTimeout : .connectionTerminated
         // The remaining side must not take this for an orderly end.
         downstream.stream.abort()
+        return false
     }
 }

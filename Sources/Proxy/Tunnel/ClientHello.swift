@@ -14,7 +14,7 @@ struct ClientHello {
 
     private static func name(in bytes: Span<UInt8>) -> String? {
         guard SpokenProtocol.told(by: bytes) == .tls, SpokenProtocol.hasFirstRecord(bytes) else { return nil }
-        var record = Reader(at: 3, in: bytes.count)
+        var record = Reader(place: 3, end: bytes.count)
         guard let length = record.number(of: 2, in: bytes), var message = record.part(length),
             message.number(of: 1, in: bytes) == 1, let size = message.number(of: 3, in: bytes),
             var hello = message.part(size)
@@ -59,10 +59,8 @@ struct ClientHello {
 
     /// A part of the bytes that is read from its front.
     private struct Reader {
-        private var place: Int
-        private let end: Int
-
-        init(at place: Int, in end: Int) { (self.place, self.end) = (place, end) }
+        var place: Int
+        let end: Int
 
         var isAtEnd: Bool { place >= end }
         var rest: Range<Int> { place..<max(place, end) }
@@ -80,7 +78,7 @@ struct ClientHello {
         mutating func part(_ length: Int) -> Reader? {
             guard length <= end - place else { return nil }
             defer { place += length }
-            return Reader(at: place, in: place + length)
+            return Reader(place: place, end: place + length)
         }
     }
 }

@@ -16,16 +16,16 @@ public final class InterceptionIdentity: Sendable {
     }
 
     /// Whether the leaf for a name exists already, so that nothing must be known about the origin to issue it.
-    func hasLeaf(for name: ServerName) -> Bool { authority.leaves?.hasLeaf(for: name, at: Self.now) ?? false }
+    func hasLeaf(for name: ServerName) -> Bool {
+        authority.leaves?.hasLeaf(for: name, at: SystemClock.wallTime) ?? false
+    }
 
     /// Returns the leaf for a name; issues it off the loop if needed.
     /// - Parameter origin: the origin's certificate, if it was accepted.
     func leaf(for name: ServerName, like origin: Certificate?) async throws(CertificateAuthority.Failure) -> Identity {
         guard let leaves = authority.leaves else { throw .identity(.noCertificate) }
-        return try await leaves.leaf(for: name, like: origin, at: Self.now) { minting in
+        return try await leaves.leaf(for: name, like: origin, at: SystemClock.wallTime) { minting in
             BlockingPool.shared.submit(minting)
         }
     }
-
-    private static var now: WallTime { SystemClock.wallTime }
 }

@@ -34,14 +34,9 @@ extension TunnelOpening {
             }
         }
 
-        /// Handles the client's end after too few bytes for a known protocol.
-        mutating func clientEnded() {
-            if case .decided = self { return }
-            self = .decided(.other)
-        }
-
-        /// Handles bytes or the end of the server before the client has sent any.
-        mutating func serverSpoke() {
+        /// Handles the client's end after too few bytes for a known protocol, and bytes or the end of the server before the
+        /// client has sent any.
+        mutating func giveUp() {
             if case .decided = self { return }
             self = .decided(.other)
         }
@@ -69,21 +64,20 @@ extension TunnelOpening {
         var upstream = connected
         var peek = connected == nil ? Peek.quiet : .silent
         peek.clientSpoke(inbound.readable)
-        if connected?.early != nil { peek.serverSpoke() }
+        if connected?.early != nil { peek.giveUp() }
         while true {
             if case .decided(let spoken) = peek { return (spoken, upstream) }
             if peek == .silent, upstream == nil {
                 let tunnel = try await connectForGreeted()
                 upstream = tunnel
-                if tunnel.early != nil { peek.serverSpoke() }
+                if tunnel.early != nil { peek.giveUp() }
                 continue
             }
             do throws(IOError) {
                 let count = try await client.read(
                     into: inbound, unless: peek == .silent ? upstream?.stream : nil, idle: patience(with: peek))
                 switch count {
-                case nil: peek.serverSpoke()
-                case 0: peek.clientEnded()
+                case nil, 0: peek.giveUp()
                 default: peek.clientSpoke(inbound.readable)
                 }
             } catch {

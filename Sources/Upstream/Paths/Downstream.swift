@@ -67,11 +67,6 @@ public final class Downstream {
     /// The wake-up of the tasks that carry out the requests.
     public var wakeup: Wakeup { presence.wakeup }
 
-    /// The destination of requests for that scheme, host (in any case) and port by that policy.
-    public func destination(_ scheme: Scheme, host: Span<UInt8>, port: UInt16, by policy: Policy) -> Destination {
-        upstreams.destination(scheme, host: host, port: port, by: policy.rules)
-    }
-
     /// Makes the events of that connection advance the request, or wake its task.
     public func hear(_ upstream: ByteStream) {
         if let observer { return upstream.rest(telling: observer) }

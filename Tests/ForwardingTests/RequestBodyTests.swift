@@ -69,7 +69,7 @@ struct RequestBodyTests {
     }
 
     private static func room(_ memory: Int, _ disk: Int) -> ReplayRoom {
-        ReplayRoom(memory: memory, disk: disk, free: memory, total: 1 << 30, in: ReplaySpool())
+        ReplayRoom(memory: memory, disk: disk, free: memory, total: 1 << 30, spool: ReplaySpool())
     }
 
     @Test func `bytes behind the body stay for the next request`() async throws {

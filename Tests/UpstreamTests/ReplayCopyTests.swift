@@ -7,7 +7,7 @@ struct ReplayCopyTests {
     private static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) } }
 
     private static func room(_ memory: Int, _ disk: Int, total: Int = 1 << 30, in spool: ReplaySpool) -> ReplayRoom {
-        ReplayRoom(memory: memory, disk: disk, free: memory, total: total, in: spool)
+        ReplayRoom(memory: memory, disk: disk, free: memory, total: total, spool: spool)
     }
 
     /// A copy of as many bytes, added in pieces.

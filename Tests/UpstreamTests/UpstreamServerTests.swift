@@ -34,7 +34,7 @@ struct OriginTests {
             let origin = Self.origin()
             let stream = ByteStream(try await connectedPair(on: loop).0)
             let connection = OriginConnection(stream: stream, to: origin, under: .plain)
-            connection.claim(for: ConnectionLogin(ofClientTo: origin))
+            connection.claim(for: ConnectionLogin(to: origin))
             connection.rest(for: 10_000)
             return stream.isClosed && origin.takeIdle(under: .plain) == nil
         }

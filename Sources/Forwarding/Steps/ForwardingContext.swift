@@ -131,7 +131,7 @@ public struct ForwardingContext {
         let fields = exchange.request.fields.present
         guard fields.contains(.authorization), exchange.upstream.login == nil, exchange.bringsOwnLogin else { return }
         if downstream.isMultiplexed { throw .needsHTTP11 }
-        exchange.upstream.claim(for: ConnectionLogin(ofClientTo: origin))
+        exchange.upstream.claim(for: ConnectionLogin(to: origin))
     }
 
     func attach(_ connection: consuming OriginConnection, isReused: Bool) {

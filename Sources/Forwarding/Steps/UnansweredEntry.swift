@@ -120,7 +120,8 @@ extension ForwardingContext {
             }
             return unanswered.take(of: destination.challenger, loop, note, .passed)
         case .proxyAuthenticationRequired:
-            let note = note ?? Self.foreignChallenge
+            // A parent's challenge never reaches the client (RFC 9110 section 11.7.1: it is for the next proxy).
+            let note = note ?? "the origin answers 407 as if it were a proxy, which this proxy answers for parents only"
             exchange.record.facts.details = exchange.record.facts.details ?? note
             return UnansweredEntry.PassedNote(note)
         // A failing initializer has allocated the object all the same.
@@ -132,11 +133,6 @@ extension ForwardingContext {
             }
             return UnansweredEntry.PassedNote(note)
         }
-    }
-
-    /// A parent's challenge never reaches the client (RFC 9110 section 11.7.1: it is for the next proxy).
-    private static var foreignChallenge: String {
-        "the origin answers 407 as if it were a proxy, which this proxy answers for parents only"
     }
 
     var unanswered: UnansweredEntry {

@@ -155,9 +155,8 @@ public struct Dialer {
             }
         } catch {
             switch error {
-            case .noSuchName: throw Refusal(.badGateway, .dnsError, "\(error)")
+            case .noSuchName, .failed: throw Refusal(.badGateway, .dnsError, "\(error)")
             case .noAnswer: throw Refusal(.gatewayTimeout, .dnsTimeout, "\(error)")
-            case .failed: throw Refusal(.badGateway, .dnsError, "\(error)")
             }
         }
     }

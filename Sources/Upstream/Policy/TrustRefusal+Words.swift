@@ -5,18 +5,6 @@ import Rules
 import TLS
 
 extension TrustRefusal {
-    /// The reason in words: the problems of the certificate, or the rule that decided.
-    public var cause: String {
-        let rule = rule.map { "rule \($0)" }
-        let cause =
-            switch reason {
-            case .findings(let left): left.findings.map(\.rawValue).joined(separator: ", ")
-            case .otherKey: "its key is not one of the pins of \(rule ?? "the rule")"
-            case .rule: "\(rule ?? "a rule") refuses it"
-            }
-        return report.map { "\(cause); \($0)" } ?? cause
-    }
-
     /// The client's answer: the server, the problems of its certificate, and the lines of the rule file that would
     /// trust it.
     public func refusal(host: String, port: UInt16, evaluation: TrustEvaluation) -> Refusal {

@@ -5,7 +5,7 @@ public enum SOCKS4Request {
     /// The request's bytes. An IPv4 address is written as in SOCKS 4. Every other host is written as a name behind an
     /// invalid address.
     public static func bytes(host: String, port: UInt16) throws(SOCKSError) -> [UInt8] {
-        let front: [UInt8] = [4, 1] + SOCKSAddress.bytes(of: port)
+        let front: [UInt8] = [4, 1] + SOCKSAddress.bigEndian(port)
         if let address = IPAddress(host), address.family == .v4 {
             return front + SOCKSAddress.bigEndian(UInt32(truncatingIfNeeded: address.low)) + [0]
         }

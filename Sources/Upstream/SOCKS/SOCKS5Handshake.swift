@@ -78,6 +78,6 @@ public enum SOCKS5Handshake: Equatable {
 
     /// RFC 1928 section 4: CONNECT. The server resolves a name.
     public static func request(host: String, port: UInt16) throws(SOCKSError) -> [UInt8] {
-        [version, 1, 0] + (try SOCKSAddress.bytes(of: host)) + SOCKSAddress.bytes(of: port)
+        [version, 1, 0] + (try SOCKSAddress.bytes(of: host)) + SOCKSAddress.bigEndian(port)
     }
 }

@@ -18,8 +18,6 @@ enum SOCKSAddress {
         return [name, UInt8(truncatingIfNeeded: count)] + Array(host.utf8)
     }
 
-    static func bytes(of port: UInt16) -> [UInt8] { bigEndian(port) }
-
     static func bigEndian<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
         stride(from: Number.bitWidth - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
     }

@@ -17,24 +17,18 @@ public final class ConnectionLogin {
     let isShared: Bool
     private static let count = Atomic(0)
 
-    /// - Parameter isShared: whether the rules grant the credential to every client, and no rule depends on the client.
+    /// - Parameters:
+    ///   - credential: our credential that logs in; nil: the client sent its own.
+    ///   - isShared: whether the rules grant the credential to every client, and no rule depends on the client.
     public init(
-        to origin: UpstreamServer, with credential: Credential, in context: any SecurityContext, isShared: Bool
+        to origin: UpstreamServer, with credential: Credential? = nil, in context: (any SecurityContext)? = nil,
+        isShared: Bool = false
     ) {
         self.origin = origin
-        version = credential.version
+        version = credential?.version
         self.context = context
-        mayBeHeld = credential.persistence != .none
+        mayBeHeld = credential.map { $0.persistence != .none } ?? true
         self.isShared = isShared
-        Self.count.add(1, ordering: .relaxed)
-    }
-
-    /// Creates the login of a client that sent its own credential.
-    public init(ofClientTo origin: UpstreamServer) {
-        self.origin = origin
-        (version, context) = (nil, nil)
-        mayBeHeld = true
-        isShared = false
         Self.count.add(1, ordering: .relaxed)
     }
 

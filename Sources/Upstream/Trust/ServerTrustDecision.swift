@@ -26,32 +26,27 @@ public enum ServerTrustDecision<Verified: Sendable>: Sendable {
     ) where Evaluation.Verified == Verified {
         let standard = evaluate(nil)
         let ruling = ask(standard.kindsFound)
-        if ruling.isReport {
-            self.init(standard, on: nil, by: ruling.rule, foundAtFirst: standard.kindsFound, exceptions)
-            if case .refused(var refusal) = self {
-                let rule = ruling.rule.map { "rule \($0)" } ?? "a rule"
-                refusal.report = "\(rule) has 'mode report': it would have answered '\(ruling.action.words)'"
-                self = .refused(refusal)
-            }
-            return
-        }
         switch ruling.action {
-        case .trust(let terms):
+        case .trust(let terms) where !ruling.isReport:
             let isStandard = terms.anchors.isEmpty && terms.name == nil
             self.init(
                 isStandard ? standard : evaluate(terms), on: terms, by: ruling.rule,
                 foundAtFirst: standard.kindsFound, exceptions)
-        case .performDefault, .use, .ask:
-            self.init(standard, on: nil, by: ruling.rule, foundAtFirst: standard.kindsFound, exceptions)
-        case .reject, .cancel:
+        case .reject where !ruling.isReport, .cancel where !ruling.isReport:
             self = .refused(TrustRefusal(reason: .rule, rule: ruling.rule, findings: standard.kindsFound))
+        case .performDefault, .use, .ask, .trust, .reject, .cancel:
+            self.init(standard, on: nil, by: ruling.rule, foundAtFirst: standard.kindsFound, exceptions)
+        }
+        if ruling.isReport, case .refused(var refusal) = self {
+            let rule = ruling.rule.map { "rule \($0)" } ?? "a rule"
+            refusal.report = "\(rule) has 'mode report': it would have answered '\(ruling.action.words)'"
+            self = .refused(refusal)
         }
     }
 
     private init<Evaluation: ChainEvaluation>(
         _ evaluation: Evaluation, on terms: Configuration.TrustTerms?, by rule: RuleReference?,
-        foundAtFirst findings: TrustFindings,
-        _ exceptions: () -> [TrustException]
+        foundAtFirst findings: TrustFindings, _ exceptions: () -> [TrustException]
     ) where Evaluation.Verified == Verified {
         let allowed = terms?.allow ?? []
         switch evaluation.forgiving(allowed, pins: terms?.pins ?? []) {

@@ -57,7 +57,9 @@ public struct TrustOpinion: Sendable {
             isTrusted = false
             isTrustedByException = false
             rule = refusal.rule
-            sentence = Self.sentence(on: refusal)
+            var words = "not trusted: \(refusal.words)"
+            if case .findings = refusal.reason, let rule { words += ", which rule \(rule) does not forgive" }
+            sentence = words
         }
     }
 
@@ -68,16 +70,5 @@ public struct TrustOpinion: Sendable {
         let rule = grant.rule.map { " by rule \($0)" } ?? ""
         if let words = grant.words { return "trusted\(rule), which forgives \(words)" }
         return "trusted\(rule): the chain leads to \(chain.issuers.last ?? chain.leaf)"
-    }
-
-    private static func sentence(on refusal: TrustRefusal) -> String {
-        let rule = refusal.rule.map { "rule \($0)" }
-        switch refusal.reason {
-        case .findings(let left):
-            let words = left.findings.map(\.rawValue).joined(separator: ", ")
-            return "not trusted: \(words)" + (rule.map { ", which \($0) does not forgive" } ?? "")
-        case .otherKey: return "not trusted: its key is not one of the pins of \(rule ?? "the rule")"
-        case .rule: return "not trusted: \(rule ?? "a rule") refuses it"
-        }
     }
 }

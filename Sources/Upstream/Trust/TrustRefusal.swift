@@ -20,6 +20,19 @@ public struct TrustRefusal: Error, Equatable {
     /// The answer that a rule with `mode report` would have given, in words; nil if another rule decided.
     public var report: String?
 
+    /// The problems of the certificate, or the rule that decided, in words.
+    var words: String {
+        let rule = rule.map { "rule \($0)" }
+        return switch reason {
+        case .findings(let left): left.findings.map(\.rawValue).joined(separator: ", ")
+        case .otherKey: "its key is not one of the pins of \(rule ?? "the rule")"
+        case .rule: "\(rule ?? "a rule") refuses it"
+        }
+    }
+
+    /// The words, with those of the report.
+    public var cause: String { report.map { "\(words); \($0)" } ?? words }
+
     public func note(in record: ExchangeRecord) {
         record.facts.security = SecurityRecord(
             trustFindings: findings.isEmpty ? nil : findings.description, trustRule: rule)

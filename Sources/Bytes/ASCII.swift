@@ -28,6 +28,9 @@ extension UInt8 {
     /// An ASCII letter or digit.
     public var isAlphanumeric: Bool { (self | 0x20) &- 0x61 < 26 || isDigit }
 
+    /// A letter, a digit, or one of `-`, `.` and `_`: a byte of a host's name.
+    public var isOfHostName: Bool { isAlphanumeric || "-._".utf8.contains(self) }
+
     /// Space or horizontal tab: RFC 9110 calls it OWS.
     public var isBlank: Bool { self == .space || self == .tab }
 

@@ -187,4 +187,11 @@ extension Span<UInt8> {
         precondition(offset >= 0 && offset &+ 8 <= count, "word outside the span")
         return withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt64.self).littleEndian }
     }
+
+    /// The bytes in the range, eight at most, as a number, the first in the highest bits.
+    public func number(in range: Range<Int>) -> UInt64 {
+        var number: UInt64 = 0
+        for place in range { number = number << 8 | UInt64(self[place]) }
+        return number
+    }
 }

@@ -87,19 +87,13 @@ enum BalancerHeader: Equatable {
         switch family {
         case 0x11 where rest >= 12:
             return .complete(
-                length: length, client: IPAddress(v4: UInt32(truncatingIfNeeded: number(addresses, 0..<4))))
+                length: length, client: IPAddress(v4: UInt32(truncatingIfNeeded: addresses.number(in: 0..<4))))
         case 0x21 where rest >= 36:
-            return .complete(
-                length: length, client: IPAddress(v6High: number(addresses, 0..<8), low: number(addresses, 8..<16)))
+            let client = IPAddress(v6High: addresses.number(in: 0..<8), low: addresses.number(in: 8..<16))
+            return .complete(length: length, client: client)
         // Unspecified, and a unix socket: the client has no address.
         case 0x00, 0x31: return .complete(length: length, client: nil)
         default: return .malformed
         }
-    }
-
-    private static func number(_ bytes: Span<UInt8>, _ range: Range<Int>) -> UInt64 {
-        var number: UInt64 = 0
-        for place in range { number = number << 8 | UInt64(bytes[place]) }
-        return number
     }
 }

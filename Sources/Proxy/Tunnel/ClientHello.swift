@@ -48,13 +48,8 @@ struct ClientHello {
         let written = bytes.extracting(name.rest)
         let host = written.extracting(written.bareHost)
         guard (1...longestName).contains(host.count) else { return nil }
-        for index in host.indices where !isOfName(host[index]) { return nil }
+        for index in host.indices where !host[index].isOfHostName { return nil }
         return IPAddress(host) == nil ? host.text.lowercased() : nil
-    }
-
-    private static func isOfName(_ byte: UInt8) -> Bool {
-        byte.asciiLowercased &- UInt8(ascii: "a") < 26 || byte.isDigit || byte == UInt8(ascii: "-")
-            || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
     }
 
     /// A part of the bytes that is read from its front.
@@ -68,10 +63,8 @@ struct ClientHello {
         /// Reads a number of one to three bytes; nil if fewer are left.
         mutating func number(of width: Int, in bytes: Span<UInt8>) -> Int? {
             guard end - place >= width else { return nil }
-            var number = 0
-            for index in place..<place + width { number = number << 8 | Int(bytes[index]) }
-            place += width
-            return number
+            defer { place += width }
+            return Int(truncatingIfNeeded: bytes.number(in: place..<place + width))
         }
 
         /// Takes the next bytes as a part of their own; nil if fewer are left.

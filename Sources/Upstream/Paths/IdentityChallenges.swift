@@ -51,8 +51,8 @@ public final class IdentityChallenges {
     /// Whether the next connection differs from the one whose certificate was refused: it shows another certificate, or
     /// an operator has decided.
     public func hasAlternative(at server: UpstreamServer) -> Bool {
-        if words[ProtectionSpace(clientCertificateOf: server.authority)] != nil { return true }
-        return known.contains { $0.server === server && $0.progress.end == nil }
+        words[ProtectionSpace(clientCertificateOf: server.authority)] != nil
+            || known.contains { $0.server === server && $0.progress.end == nil }
     }
 
     func note(_ refusal: IdentityRefusal) { self.refusal = refusal }

@@ -121,10 +121,10 @@ public enum SOCKSNegotiation: Equatable {
         let target: Target?
         let port = Self.port(bytes, at: end - 2)
         switch bytes[3] {
-        case SOCKSAddress.four: target = Target(IPAddress(v4: Self.number(host)), port, .five)
+        case SOCKSAddress.four:
+            target = Target(IPAddress(v4: UInt32(truncatingIfNeeded: host.number(in: 0..<4))), port, .five)
         case SOCKSAddress.six:
-            let (high, low) = (host.extracting(0..<8), host.extracting(8..<16))
-            target = Target(IPAddress(v6High: Self.number(high), low: Self.number(low)), port, .five)
+            target = Target(IPAddress(v6High: host.number(in: 0..<8), low: host.number(in: 8..<16)), port, .five)
         default: target = Target(name: host, port, .five)
         }
         guard let target else { return self.end(Reply.failure, .unusableName) }
@@ -150,7 +150,7 @@ public enum SOCKSNegotiation: Equatable {
         guard login == .none else { return end(refused, login == .password ? .noPassword : .unsupportedLogin) }
         guard let userEnd = Self.end(of: bytes, from: 8) else { return end(refused, .malformed) }
         guard userEnd < bytes.count else { return .needsMore }
-        let address: UInt32 = Self.number(bytes.extracting(4..<8))
+        let address = UInt32(truncatingIfNeeded: bytes.number(in: 4..<8))
         let port = Self.port(bytes, at: 2)
         // 4a: an address 0.0.0.x that no host has says that the name follows.
         guard address > 0, address < 256 else {
@@ -175,13 +175,7 @@ public enum SOCKSNegotiation: Equatable {
     }
 
     private static func port(_ bytes: Span<UInt8>, at place: Int) -> UInt16 {
-        number(bytes.extracting(place..<place + 2))
-    }
-
-    private static func number<Number: FixedWidthInteger>(_ bytes: Span<UInt8>) -> Number {
-        var number: Number = 0
-        for place in 0..<bytes.count { number = number << 8 | Number(truncatingIfNeeded: bytes[place]) }
-        return number
+        UInt16(truncatingIfNeeded: bytes.number(in: place..<place + 2))
     }
 
     /// The server that a client of SOCKS wants a connection to.
@@ -202,14 +196,7 @@ public enum SOCKSNegotiation: Equatable {
                 self = SOCKSNegotiation.Target(address, port, version)
                 return
             }
-            for place in 0..<name.count {
-                let byte = name[place]
-                let isLetter = byte.asciiLowercased &- UInt8(ascii: "a") < 26
-                guard
-                    isLetter || byte.isDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
-                        || byte == UInt8(ascii: "_")
-                else { return nil }
-            }
+            for place in name.indices where !name[place].isOfHostName { return nil }
             (self.version, authority) = (version, "\(name.text):\(port)")
         }
     }

@@ -33,8 +33,7 @@ public struct FTPServer: Sendable {
         /// Nil if either contains a byte that would end its command.
         public init?(user: [UInt8], password: Secret) {
             let endsNothing = password.withBytes { bytes in
-                for offset in bytes.indices where bytes[offset] < 0x20 || bytes[offset] == 0x7F { return false }
-                return true
+                bytes.indices.allSatisfy { bytes[$0] >= 0x20 && bytes[$0] != 0x7F }
             }
             guard endsNothing, !user.isEmpty, user.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { return nil }
             self.user = user

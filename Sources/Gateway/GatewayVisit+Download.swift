@@ -54,7 +54,6 @@ extension GatewayVisit {
                 _ = answer.begin(description)
                 return
             }
-            let answer = answer
             try session.retrieve(path, wanted) { bytes in
                 (answer.hasBegun || answer.begin(description)) && answer.write(bytes)
             }
@@ -91,7 +90,6 @@ extension GatewayVisit {
                 _ = answer.begin(description)
                 return
             }
-            let answer = answer
             let page = asksForPage ? ListingPage(path) : nil
             try session.retrieve(path) { bytes in
                 guard answer.hasBegun || answer.begin(description) else { return false }

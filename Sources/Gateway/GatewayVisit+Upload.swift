@@ -26,7 +26,6 @@ extension GatewayVisit {
         func run() throws(FTPSession.Failure) {
             let path = request.path
             let isNew = try !exists(path)
-            let request = request
             try session.store(path, length: request.bodyLength) { request.readBody(into: $0) }
             _ = answer.begin(
                 isNew

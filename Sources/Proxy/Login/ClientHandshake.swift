@@ -27,33 +27,24 @@ extension ExchangeFailure {
     /// Creates the failure of a TLS handshake with a client.
     /// - Parameter advice: the hint for a client that does not trust the proxy's certificate.
     init(_ error: HandshakeError, advice: String) {
-        switch error {
-        case .connection(.timedOut):
-            self = .handshakeFailed(.tlsProtocolError, "the client did not finish its TLS handshake in time")
-        case .connection:
-            self = .handshakeFailed(.tlsProtocolError, "the client closed the connection in its TLS handshake")
-        case .tls(.truncated):
-            self = .handshakeFailed(
-                .tlsProtocolError,
+        let sentence =
+            switch error {
+            case .connection(.timedOut): "the client did not finish its TLS handshake in time"
+            case .connection: "the client closed the connection in its TLS handshake"
+            case .tls(.truncated):
                 "the client closed the connection in its TLS handshake; perhaps it does not trust the certificate: \(advice)"
-            )
-        case .tls(.alert(let alert)) where alert.isDistrust:
-            self = .handshakeFailed(
-                .tlsAlertReceived, "the client does not trust the proxy's certificate (\(alert)): \(advice)")
-        case .tls(.alert(let alert)):
-            self = .handshakeFailed(.tlsAlertReceived, "the client stopped its TLS handshake: \(alert)")
-        case .tls(.peer(reason: "no application protocol")):
-            self = .handshakeFailed(
-                .tlsProtocolError,
+            case .tls(.alert(let alert)) where alert.isDistrust:
+                "the client does not trust the proxy's certificate (\(alert)): \(advice)"
+            case .tls(.alert(let alert)): "the client stopped its TLS handshake: \(alert)"
+            case .tls(.peer(reason: "no application protocol")):
                 "the client offers only protocols that the proxy does not support here: it must offer http/1.1 by ALPN, or h2 where the rule file does not say 'http2 no'"
-            )
-        case .tls(.peer(reason: TLSError.tooOldVersion)):
-            self = .handshakeFailed(
-                .tlsProtocolError, "the client speaks TLS 1.1 or older, but the proxy needs 1.2 or newer")
-        case .tls(.peer(let reason)):
-            self = .handshakeFailed(.tlsProtocolError, "TLS with the client failed: \(reason)")
-        case .tls(let other): self = .handshakeFailed(.tlsProtocolError, "\(other)")
-        }
+            case .tls(.peer(reason: TLSError.tooOldVersion)):
+                "the client speaks TLS 1.1 or older, but the proxy needs 1.2 or newer"
+            case .tls(.peer(let reason)): "TLS with the client failed: \(reason)"
+            case .tls(let other): "\(other)"
+            }
+        let isAlert = if case .tls(.alert) = error { true } else { false }
+        self = .handshakeFailed(isAlert ? .tlsAlertReceived : .tlsProtocolError, sentence)
     }
 }
 

@@ -15,8 +15,6 @@ public final class LocalListeners: Sendable {
 
     private let entries = Mutex<[(address: SocketAddress, kind: Kind)]>([])
 
-    public init() {}
-
     /// Adds addresses that no request may reach from now on.
     public func add(_ addresses: [SocketAddress], as kind: Kind) {
         entries.withLock { $0 += addresses.map { (address: $0, kind: kind) } }

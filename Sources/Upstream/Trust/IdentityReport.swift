@@ -40,17 +40,14 @@ struct IdentityReport {
 
     /// The reason why a certificate was not shown, if there was one.
     private var reason: String? {
-        switch choice.progress.end {
-        case .declined(let reason)?:
-            switch reason {
-            case .parked, .attemptsUsed, .alreadyRefused, .reported: return reason.description
-            case .rejected where choice.progress.isRejectedByOperator:
-                return "\(by(ruling.rule)) asks the operator, who rejected that"
-            case .rejected where ruling.action == .reject: return "\(by(ruling.rule)) rejects that"
-            case .rejected: return "\(by(ruling.rule)) shows none, because it does not accept their issuers"
-            default: return nil
-            }
-        case .cancelled?, nil: return nil
+        guard case .declined(let reason)? = choice.progress.end else { return nil }
+        return switch reason {
+        case .parked, .attemptsUsed, .alreadyRefused, .reported: reason.description
+        case .rejected where choice.progress.isRejectedByOperator:
+            "\(by(ruling.rule)) asks the operator, who rejected that"
+        case .rejected where ruling.action == .reject: "\(by(ruling.rule)) rejects that"
+        case .rejected: "\(by(ruling.rule)) shows none, because it does not accept their issuers"
+        default: nil
         }
     }
 

@@ -51,9 +51,8 @@ public struct FTPServer: Sendable {
         /// - Parameters:
         ///   - isRequired: whether a server without TLS gets neither user nor password.
         ///   - govern: makes the context check certificates by our rules.
-        public init(
-            versions: ClosedRange<TLSVersion>, isRequired: Bool, govern: @escaping (ForeignTLSContext) -> Void
-        ) {
+        public init(versions: ClosedRange<TLSVersion>, isRequired: Bool, govern: @escaping (ForeignTLSContext) -> Void)
+        {
             self.versions = versions
             self.isRequired = isRequired
             self.govern = govern
@@ -66,7 +65,8 @@ public struct FTPServer: Sendable {
             handle.set(CURLOPT_SSL_VERIFYHOST, false)
             handle.set(CURLOPT_CAINFO, nil)
             handle.set(CURLOPT_CAPATH, nil)
-            handle.set(CURLOPT_SSLVERSION, Self.bounds(versions.lowerBound).least | Self.bounds(versions.upperBound).most)
+            handle.set(
+                CURLOPT_SSLVERSION, Self.bounds(versions.lowerBound).least | Self.bounds(versions.upperBound).most)
         }
 
         /// libcurl's numbers for a version as the least and as the highest one.

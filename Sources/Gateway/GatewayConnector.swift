@@ -38,8 +38,7 @@ public enum GatewayConnector {
             delegate: RuleDelegate(policy: policy.challenges, state: downstream.shared.challenges, client: client),
             origin: origin.authority, tls: tls, lists: try policy.revocationLists(for: tls, of: origin.hostText))
         guard let (near, far) = try? BlockingSocket.pair(on: downstream.loop) else {
-            throw Refusal(
-                .serviceUnavailable, .connectionLimitReached, "this proxy has no connection left; try again")
+            throw Refusal(.serviceUnavailable, .connectionLimitReached, "this proxy has no connection left; try again")
         }
         let outcome = OriginConnection.GatewayOutcome()
         let visit = GatewayVisit(

@@ -102,8 +102,7 @@ extension Refusal {
         case .unreachable: self.init(.badGateway, .connectionRefused, "\(peer) did not accept a connection for ftp")
         case .timedOut: self.init(.gatewayTimeout, .connectionTimeout, "\(peer) did not answer by ftp in time")
         case .notSecured:
-            self.init(
-                .badGateway, .tlsProtocolError, "\(peer) offers no TLS, but its route requires it (upgrade)")
+            self.init(.badGateway, .tlsProtocolError, "\(peer) offers no TLS, but its route requires it (upgrade)")
         case .insecure(let text):
             self.init(.badGateway, .tlsProtocolError, "TLS with \(peer) failed (\(text))")
         case .broken(let text): self.init(.badGateway, .connectionTerminated, "ftp with \(peer) failed (\(text))")

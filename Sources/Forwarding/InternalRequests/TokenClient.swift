@@ -76,8 +76,7 @@ struct TokenClient: TokenFetching {
         do throws(InternalFetch.Failure) {
             return try await fetch.send(
                 fields: { head in
-                    head.append(
-                        "Content-Type: application/x-www-form-urlencoded\r\nAccept: application/json\r\n" as StaticString)
+                    head.append("Content-Type: application/x-www-form-urlencoded\r\nAccept: application/json\r\n")
                     write(request.authorization, to: head)
                 },
                 content: (

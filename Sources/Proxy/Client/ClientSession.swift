@@ -399,7 +399,8 @@ final class ClientSession: Channel.Observer, Wakeup.Companion {
             throw .refused(
                 Refusal(
                     .forbidden, .httpRequestDenied,
-                    "the user who opened this tunnel may no longer use the proxy: open another", keepsConnection: false))
+                    "the user who opened this tunnel may no longer use the proxy: open another",
+                    keepsConnection: false))
         }
     }
 

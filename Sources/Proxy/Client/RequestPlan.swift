@@ -234,8 +234,7 @@ extension Downstream {
                 return upstreams.destination(tunnel.scheme, host: host.span, port: tunnel.port, by: rules)
             }
             if let known = tunnel.destination, known.rules === rules { return known }
-            let found = upstreams.destination(
-                tunnel.scheme, host: host.span, port: tunnel.port, at: address, by: rules)
+            let found = upstreams.destination(tunnel.scheme, host: host.span, port: tunnel.port, at: address, by: rules)
             tunnel.destination = found
             return found
         }

@@ -387,8 +387,7 @@ extension ClientAuthentication {
                     fields: [(name: "Proxy-Authenticate", value: Self.field(answer))]))
         case .done(.failure(let error)):
             let refusal = unable(error, exchange)
-            throw .refused(
-                error.fault == .unavailable ? refusal : refuse(refusal, of: nil, by: .negotiate, downstream))
+            throw .refused(error.fault == .unavailable ? refusal : refuse(refusal, of: nil, by: .negotiate, downstream))
         case .refused(let time):
             throw .refused(.busy("this proxy has too many Kerberos tickets to check: try again", retryAfter: time))
         case .abandoned: throw .clientLost

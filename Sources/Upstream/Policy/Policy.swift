@@ -85,9 +85,7 @@ public final class Policy: Sendable {
 
     /// The revocation lists of a route to that host; nil if it names none.
     /// - Throws: the refusal for the client if they could not be read.
-    public func revocationLists(
-        for tls: Configuration.TLSTerms?, of host: String
-    ) throws(Refusal) -> RevocationLists? {
+    public func revocationLists(for tls: Configuration.TLSTerms?, of host: String) throws(Refusal) -> RevocationLists? {
         do throws(TrustSources.UnreadLists) { return try trust.revocation(for: tls) } catch {
             throw Refusal(
                 .internalServerError, .proxyConfigurationError,

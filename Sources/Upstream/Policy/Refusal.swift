@@ -66,8 +66,7 @@ public struct Refusal: Error {
     }
 
     public static var lateBody: Refusal {
-        Refusal(
-            .requestTimeout, .httpRequestError, "the request's body did not arrive in time", keepsConnection: false)
+        Refusal(.requestTimeout, .httpRequestError, "the request's body did not arrive in time", keepsConnection: false)
     }
 
     /// The answer to a TLS handshake on a listener without TLS.
@@ -79,8 +78,7 @@ public struct Refusal: Error {
     }
 
     public static var lateHead: Refusal {
-        Refusal(
-            .requestTimeout, .httpRequestError, "the request's head did not arrive in time", keepsConnection: false)
+        Refusal(.requestTimeout, .httpRequestError, "the request's head did not arrive in time", keepsConnection: false)
     }
 
     /// The client's answer if a rule forbids connections to a server that asks for a certificate; nil if no rule does.

@@ -134,8 +134,7 @@ final class IdentityChoice {
         case .ask: return ask(challenge, by: rule)
         case .reject, .cancel, .trust: return delegate.decide(challenge, by: rule, at: now()).decision
         }
-        return Decision(
-            chosen.map { .useCredential($0) } ?? otherwise, attempts: rule.answers, reason: rule.reason)
+        return Decision(chosen.map { .useCredential($0) } ?? otherwise, attempts: rule.answers, reason: rule.reason)
     }
 
     /// Takes a stored certificate, else the answer of an operator.
@@ -271,8 +270,7 @@ final class IdentityChoice {
 
 extension AuthenticationChallenge {
     init(of space: ProtectionSpace, acceptedBy issuers: [String], failures: Int = 0) {
-        self.init(
-            protectionSpace: space, proposedCredential: nil, previousFailureCount: failures, failureResponse: nil)
+        self.init(protectionSpace: space, proposedCredential: nil, previousFailureCount: failures, failureResponse: nil)
         distinguishedNames = issuers
     }
 }

@@ -1,22 +1,12 @@
 import Bytes
 
-/// The colours of a terminal, whose settings define the shades.
-enum ConsoleColour {
-    case green
-    case cyan
-    case yellow
-    case red
-    case faint
-
-    fileprivate var sequence: StaticString {
-        switch self {
-        case .green: "\u{1B}[32m"
-        case .cyan: "\u{1B}[36m"
-        case .yellow: "\u{1B}[33m"
-        case .red: "\u{1B}[31m"
-        case .faint: "\u{1B}[2m"
-        }
-    }
+/// The colours of a terminal, whose settings define the shades. The values are the sequences that begin them.
+enum ConsoleColour: String {
+    case green = "\u{1B}[32m"
+    case cyan = "\u{1B}[36m"
+    case yellow = "\u{1B}[33m"
+    case red = "\u{1B}[31m"
+    case faint = "\u{1B}[2m"
 }
 
 /// Writes lines for a person at a terminal. Text from outside cannot control the terminal.
@@ -70,7 +60,7 @@ extension ByteBuffer {
     }
 
     func begin(_ colour: ConsoleColour, if hasColours: Bool) {
-        if hasColours { append(colour.sequence) }
+        if hasColours { append(colour.rawValue) }
     }
 
     func endColour(if hasColours: Bool) {

@@ -8,6 +8,14 @@ public struct LogLine {
         case info
         case warning
         case error
+
+        fileprivate var colour: ConsoleColour? {
+            switch self {
+            case .info: nil
+            case .warning: .yellow
+            case .error: .red
+            }
+        }
     }
 
     /// The style of lines that concern no exchange.
@@ -173,16 +181,6 @@ public struct LogLine {
             line.append(.space)
             line.append(name)
             line.append(UInt8(ascii: "="))
-        }
-    }
-}
-
-extension LogLine.Level {
-    fileprivate var colour: ConsoleColour? {
-        switch self {
-        case .info: nil
-        case .warning: .yellow
-        case .error: .red
         }
     }
 }

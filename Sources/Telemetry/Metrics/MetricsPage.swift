@@ -142,7 +142,7 @@ public struct MetricsPage {
     private mutating func setDurations(_ loops: [Metrics]) {
         histograms[.requestDurationSeconds] = [([], DurationHistogram.Durations(sumOf: loops.map(\.requestDurations)))]
         histograms[.phaseDurationSeconds] = Phase.allCases.map { phase in
-            ([phase.token], DurationHistogram.Durations(sumOf: loops.map { $0.durations(of: phase) }))
+            ([phase.rawValue], DurationHistogram.Durations(sumOf: loops.map { $0.durations(of: phase) }))
         }
     }
 

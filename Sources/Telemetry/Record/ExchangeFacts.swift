@@ -91,7 +91,7 @@ extension ExchangeRecord {
         line.append(key: #","http":""#, token: facts.version == .http2 ? "2" : nil)
         line.append(key: #","socks":""#, token: facts.socks?.token)
         if facts.isRedirected { line.append(#","redirected":true"#) }
-        line.append(key: #","tunnel":""#, token: facts.tunnel?.token)
+        line.append(key: #","tunnel":""#, string: facts.tunnel?.rawValue)
         if let security = facts.security { append(security, to: line) }
         line.append(key: #","route":""#, string: facts.route)
         if let parent = facts.parent {

@@ -15,22 +15,14 @@ public final class ExchangeRecord {
         case reused
     }
 
-    /// The protocol in a tunnel that was to be intercepted.
-    public enum Tunnel: Sendable {
+    /// The protocol in a tunnel that was to be intercepted, by its name in the log.
+    public enum Tunnel: String, Sendable {
         /// TLS; the requests in it have their own records.
         case https
         /// HTTP without TLS; the requests in it have their own records.
         case http
         /// A different protocol, which is relayed without inspection.
         case opaque
-
-        var token: StaticString {
-            switch self {
-            case .https: "https"
-            case .http: "http"
-            case .opaque: "opaque"
-            }
-        }
     }
 
     /// The form of the target: with a scheme, as an authority (CONNECT), or as the path alone if no host is known.

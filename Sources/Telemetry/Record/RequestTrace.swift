@@ -59,7 +59,7 @@ public final class RequestTrace {
     public func note(_ phase: Phase, of server: String, from start: LoopInstant, error: String? = nil) {
         guard isRecorded else { return }
         var span = TraceSpan(
-            id: .random(), name: phase.token, kind: .internal, start: start, end: loop.now, error: error)
+            id: .random(), name: phase.rawValue, kind: .internal, start: start, end: loop.now, error: error)
         span.add("server.address", server)
         keep(span)
     }
@@ -219,27 +219,15 @@ public enum AnswerResult: String, Sendable {
     case unproven
 }
 
-/// The measured phases of a request.
-public enum Phase: Int, CaseIterable, Sendable {
+/// The measured phases of a request, by their names in metrics and traces.
+public enum Phase: String, CaseIterable, Sendable {
     /// The client's wait for admission, before its first request.
     case queue
-    case nameLookup
+    case nameLookup = "dns"
     case connect
-    case handshake
+    case handshake = "tls"
     /// The time from the first challenge of a request to the response to the last answer.
     case challenge
     /// The time from sending the request to the first byte of the response.
-    case firstByte
-
-    /// The name in metrics and traces.
-    var token: String {
-        switch self {
-        case .queue: "queue"
-        case .nameLookup: "dns"
-        case .connect: "connect"
-        case .handshake: "tls"
-        case .challenge: "challenge"
-        case .firstByte: "first-byte"
-        }
-    }
+    case firstByte = "first-byte"
 }

@@ -67,7 +67,7 @@ struct MetricsPageTests {
         var parent = ParentState(ParentName("corp", kind: "http", at: "proxy.example:3128"))
         (parent.connections, parent.idle, parent.requests, parent.refusals, parent.failures) = (3, 1, 7, 2, 4)
         var other = ParentState(ParentName("corp", kind: "socks5", at: "other:1080"))
-        other.failingSince = 1
+        (parent.isUsed, other.isUsed, other.failingSince) = (true, true, 1)
         page.set([parent, other])
         return page.text(as: format)
     }

@@ -96,7 +96,7 @@ public struct MetricsPage {
         func set(_ family: MetricFamily, _ number: (ParentState) -> Int) {
             samples[family] = parents.map { (Self.labels($0.parent), "\(number($0))") }
         }
-        samples[.parentUp] = parents.filter(\.wasTried).map {
+        samples[.parentUp] = parents.filter(\.isUsed).map {
             (Self.labels($0.parent), $0.failingSince == nil ? "1" : "0")
         }
         samples[.parentConnections] = parents.flatMap { state in

@@ -139,11 +139,6 @@ public struct ParentState: Sendable, Equatable {
 
     public init(_ parent: ParentName) { self.parent = parent }
 
-    /// Whether a connection to it was made or attempted.
-    var wasTried: Bool {
-        isUsed || requests > 0 || connections > 0 || failures > 0 || failingSince != nil || lastError != nil
-    }
-
     /// The numbers are read one after the other, so the difference could be negative.
     public var connectionsInUse: Int { max(0, connections - idle) }
 }

@@ -138,7 +138,7 @@ public final class Metrics: Sendable {
     var trustExceptionCounts: BoundedCounts<String> { trustExceptions.withLock { $0 } }
 
     /// The durations of whole exchanges.
-    var requestDurations: DurationHistogram.Durations { requests.durations }
+    public var requestDurations: DurationHistogram.Durations { requests.durations }
 
     func durations(of phase: Phase) -> DurationHistogram.Durations {
         switch phase {
@@ -150,9 +150,6 @@ public final class Metrics: Sendable {
         case .firstByte: firstByte.durations
         }
     }
-
-    /// The number of exchanges by duration, in the buckets of `DurationHistogram`.
-    public var durationCounts: [Int] { requestDurations.counts }
 
     /// Exchanges in which a challenge was answered, or would have been, by the scheme's name in metrics.
     public var answersByScheme: [(scheme: String, count: Int)] {

@@ -1,5 +1,6 @@
 import Admin
 import Bytes
+import Challenges
 import Credentials
 import Crypto
 import IO
@@ -39,7 +40,9 @@ final class AdminListener {
             },
             metrics: { status.metrics(shared, as: $0) })
         let access = DashboardAccess()
-        var dashboard = DashboardSources(access, proxy: proxy, shared: shared) { status.status(admin: wanted) }
+        var dashboard = DashboardSources(
+            access: access, state: shared.challenges, status: { status.status(admin: wanted) },
+            load: { LoadFigures(of: proxy) }, challenges: { shared.challenges.challenges })
         dashboard.certificates = RunningCertificates(
             shared, on: loop, hasStore: { status.hasStore }, judging: { status.judging })
         dashboard.rules = RunningRules(path: status.path, audit: shared.audit, reloads: status.reloads)
@@ -64,7 +67,7 @@ final class AdminListener {
                 address: wanted, on: loop, sources: sources, dashboard: dashboard,
                 connectionLimit: proxy.descriptors.adminConnections)
             address = server.address
-            login = DashboardLogin(at: server.address, access, isSecure: identity != nil)
+            login = DashboardLogin(address: server.address, access: access, isSecure: identity != nil)
             self.server = LoopBound(server, to: loop)
         } catch { throw StartError("\(error)") }
         shared.ownListeners.add([address].compactMap(\.self), as: .admin)
@@ -141,5 +144,22 @@ extension AdminListener {
                 return nil
             } catch { return error }
         }
+    }
+}
+
+extension LoadFigures {
+    fileprivate init(of server: ProxyServer) {
+        self.init()
+        let sum = { (counters: [Metrics.Counter]) in
+            server.metrics.reduce(0) { sum, metrics in counters.reduce(sum) { $0 + metrics.value(of: $1) } }
+        }
+        failed = sum([.responses5xx, .responsesNone])
+        requests = failed + sum([.responses1xx, .responses2xx, .responses3xx, .responses4xx])
+        bytesIn = sum([.bytesIn])
+        bytesOut = sum([.bytesOut])
+        answered = server.metrics.reduce(0) { $1.answersByScheme.reduce($0) { $0 + $1.count } }
+        unanswered = server.metrics.reduce(0) { $0 + $1.unansweredCount }
+        durations = DurationHistogram.Durations(sumOf: server.metrics.map(\.requestDurations)).counts
+        clients = server.openClients
     }
 }

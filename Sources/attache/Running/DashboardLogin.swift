@@ -4,15 +4,9 @@ import IO
 
 /// The links that log in to the dashboard.
 struct DashboardLogin: Sendable {
-    private let address: SocketAddress
-    private let access: DashboardAccess
-    private let isSecure: Bool
-
-    init(at address: SocketAddress, _ access: DashboardAccess, isSecure: Bool) {
-        self.address = address
-        self.isSecure = isSecure
-        self.access = access
-    }
+    let address: SocketAddress
+    let access: DashboardAccess
+    let isSecure: Bool
 
     /// Returns a link for one login. Its token follows `#`, which browsers never send.
     ///

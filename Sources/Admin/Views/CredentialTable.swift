@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Challenges
 import IO
 import Model
@@ -7,14 +8,21 @@ import Model
 public enum CredentialTable {
     /// A line for each credential, followed by the facts about its value.
     public static func text(_ list: CredentialList) -> String {
-        let rows = list.entries.map { (entry: $0, columns: columns(of: $0)) }
-        let widths = (0..<3).map { column in rows.map { $0.columns[column].count }.max() ?? 0 }
-        return rows.map { row in
-            let words = zip(row.columns, widths).map { $0.padded(to: $1) } + [place(of: row.entry)]
-            let line = words.joined(separator: "  ")
-            let end = line.lastIndex { $0 != " " }.map { line[...$0] } ?? ""
-            return ([String(end)] + details(of: row.entry).map { "    \($0)" }).map { $0 + "\n" }.joined()
+        let lines = lines(list.entries.map { columns(of: $0) + [place(of: $0)] })
+        return zip(list.entries, lines).map { entry, line in
+            ([line] + details(of: entry).map { "    \($0)" }).map { $0 + "\n" }.joined()
         }.joined()
+    }
+
+    /// Returns a line for each row, with columns that are as wide as their longest text.
+    ///
+    /// - Parameter rows: rows with the same number of texts.
+    public static func lines(_ rows: [[String]]) -> [String] {
+        let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let line = zip(row, widths).map { $0.padded(to: $1) }.joined(separator: "  ")
+            return line.lastIndex { $0 != " " }.map { String(line[...$0]) } ?? ""
+        }
     }
 
     /// The columns: state, name and kind.
@@ -35,10 +43,7 @@ public enum CredentialTable {
         case .token(.oauth(let grant)): return "by \(grant.server)"
         case .token(.registry(let source)): return "by \(AuthorizationServer.registry(source.server))"
         case .token, .client: return ""
-        case .store(let place):
-            guard let lastDay = place.lastDay else { return place.space.words }
-            return
-                "\(place.space.words)\(lastDay < Day(of: SystemClock.wallTime) ? ", expired on \(lastDay)" : ", until \(lastDay)")"
+        case .store(let place): return place.space.described(until: place.lastDay)
         }
     }
 
@@ -117,10 +122,12 @@ extension ProtectionSpace {
         let method = authenticationMethod == .default ? "any method" : authenticationMethod.rawValue
         return "\(method)\(realm.map { " \"\(JournalText.printable($0))\"" } ?? "") of \(server)"
     }
-}
 
-extension String {
-    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+    /// The space for people, with the last day on which its credential is valid, if known.
+    public func described(until lastDay: Day?) -> String {
+        guard let lastDay else { return words }
+        return "\(words), \(lastDay < Day(of: SystemClock.wallTime) ? "expired on" : "until") \(lastDay)"
+    }
 }
 
 extension JSONText {

@@ -1,3 +1,5 @@
+import Bytes
+
 /// A command of the program.
 protocol Command {
     static var syntax: CommandSyntax { get }
@@ -42,23 +44,25 @@ struct CommandSyntax: Sendable {
     }
 
     var help: String {
-        let rows = options.map { ($0.label, $0.summary) } + [("--help", ["show this text"])]
-        let width = rows.map(\.0.count).max() ?? 0
-        let lines = rows.flatMap { label, summary in
-            summary.enumerated().map { index, line in
-                let label = index == 0 ? label : ""
-                return "  \(label)\(String(repeating: " ", count: width - label.count))  \(line)"
-            }
+        let entries = options.map { ($0.label, $0.summary) } + [("--help", ["show this text"])]
+        let rows = entries.flatMap { label, summary in
+            summary.enumerated().map { index, line in (index == 0 ? label : "", line) }
         }
         return """
             attache \(name): \(summary)
 
             \(usage)
 
-            \(lines.joined(separator: "\n"))
+            \(Self.table(rows).joined(separator: "\n"))
 
             \(details)
             """
+    }
+
+    /// Returns the lines of a table with two columns, each behind the margin.
+    static func table(_ rows: [(String, String)], margin: String = "  ") -> [String] {
+        let width = rows.map(\.0.count).max() ?? 0
+        return rows.map { "\(margin)\($0.padded(to: width))  \($1)" }
     }
 
     /// The hint after a wrong command line.

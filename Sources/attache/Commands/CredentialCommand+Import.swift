@@ -1,3 +1,4 @@
+import Admin
 import Authentication
 import Bytes
 import Credentials
@@ -177,12 +178,16 @@ extension CredentialCommand {
             let states = store?.states(of: batch) ?? batch.map { _ in .new }
             let rows = zip(store?.settled(batch) ?? batch, states).compactMap { kept, state in
                 kept.credential.storedName(for: kept.space).map { name in
-                    Listing.Row(
-                        space: kept.space, name: name, isDefault: kept.isDefault, lastDay: kept.credential.lastDay,
-                        state: state.rawValue)
+                    [
+                        state.rawValue, "\(kept.isDefault ? "*" : " ") \(Console.printable(name))",
+                        kept.space.authenticationMethod.storedKind.rawValue,
+                        kept.space.described(until: kept.credential.lastDay),
+                    ]
                 }
             }
-            Listing.show(rows)
+            // By the space, then by the name without its mark.
+            let sorted = rows.sorted { ($0[3], $0[1].dropFirst()) < ($1[3], $1[1].dropFirst()) }
+            for line in CredentialTable.lines(sorted) { Console.print(line) }
             Console.error("nothing was stored; without --dry-run it would be \(Self.count(batch, states))")
         }
 

@@ -77,8 +77,8 @@ struct ProgramHelp {
     private static let width = 79
 
     var overview: String {
-        let width = commands.map(\.name.count).max() ?? 0
-        let rows = commands.map { "  \(Self.padded($0.name, width))  \($0.summary)" }
+        let rows = CommandSyntax.table(commands.map { ($0.name, $0.summary) })
+        let topics = CommandSyntax.table(ManualTopic.all.filter { !$0.isRecipe }.map { ($0.name, $0.title) })
         return """
             attache: a forward proxy that answers authentication challenges for tools that cannot
 
@@ -100,20 +100,9 @@ struct ProgramHelp {
             """
     }
 
-    private var topics: [String] {
-        let topics = ManualTopic.all.filter { !$0.isRecipe }
-        let width = topics.map(\.name.count).max() ?? 0
-        return topics.map { "  \(Self.padded($0.name, width))  \($0.title)" }
-    }
-
-    private static func padded(_ text: String, _ width: Int) -> String {
-        text + String(repeating: " ", count: max(0, width - text.count))
-    }
-
     /// Returns topics as a list of the commands that show them.
     static func list(_ topics: [ManualTopic]) -> String {
-        let width = topics.map(\.name.count).max() ?? 0
-        return topics.map { "  attache help \(padded($0.name, width))  \($0.title)" }.joined(separator: "\n")
+        CommandSyntax.table(topics.map { ($0.name, $0.title) }, margin: "  attache help ").joined(separator: "\n")
     }
 
     /// Returns the text about a topic, a command, a directive or another word, ignoring case; nil if nothing is found.

@@ -138,7 +138,7 @@ struct DashboardSiteTests {
         var looks: [CertificateLook] {
             var look = CertificateLook(host: "lab.example", port: 443, time: 1)
             var seen = CertificateLook.Seen()
-            seen.certificates = [.init(name: "lab\"", facts: [(name: "names", value: "<b>")])]
+            seen.certificates = [(name: "lab\"", facts: [(name: "names", value: "<b>")])]
             look.outcome = .seen(seen)
             return [look]
         }

@@ -32,8 +32,8 @@ public struct CertificateLook: Sendable {
     }
 
     public struct Seen: Sendable {
-        /// The certificates, the server's own first.
-        public var certificates: [Shown] = []
+        /// The certificates with the facts about each, the server's own first.
+        public var certificates: [(name: String, facts: [(name: String, value: String)])] = []
         public var findings: [String] = []
         public var isTrusted = false
         /// Whether the server is trusted, and why.
@@ -46,17 +46,6 @@ public struct CertificateLook: Sendable {
         public var suggestion: String?
 
         public init() {}
-    }
-
-    public struct Shown: Sendable {
-        public let name: String
-        /// The facts about the certificate, each with its name.
-        public let facts: [(name: String, value: String)]
-
-        public init(name: String, facts: [(name: String, value: String)]) {
-            self.name = name
-            self.facts = facts
-        }
     }
 
     public init(host: String, port: UInt16, time: WallTime) {

@@ -1,3 +1,4 @@
+import Bytes
 import Credentials
 import IO
 import Model
@@ -82,38 +83,16 @@ struct ServerCertificates {
             let place = opinion.rule.map { ", in front of rule \($0)" } ?? ""
             lines += [
                 "", "To trust this server with this key anyway, add these lines to the rule file\(place):",
-                "", suggestion.text.trimmingNewline,
+                "", String(suggestion.text.dropLast()),
             ]
         }
         text = lines.joined(separator: "\n")
     }
 
     private static func lines(on certificate: Certificate, number: Int, isLeaf: Bool) -> [String] {
-        var rows = [
-            ("issued by", certificate.issuer.map { "\($0)" } ?? "an issuer without a name"),
-            ("valid", "from \(certificate.firstDay) to \(certificate.lastDay)"),
-            ("key pin", "\(certificate.publicKeyPin)"),
-            ("SHA-256", certificate.fingerprint),
-        ]
-        if isLeaf { rows.insert(("names", names(of: certificate)), at: 0) }
-        return ["  \(number)  \(certificate)"]
-            + rows.map { label, value in
-                "     \(label)\(String(repeating: " ", count: 10 - label.count))\(value)"
+        ["  \(number)  \(certificate)"]
+            + certificate.facts(isLeaf: isLeaf).map { name, value in
+                "     \(name.padded(to: 10))\(value.isEmpty ? "none" : value)"
             }
     }
-
-    /// The names in a certificate, limited because it may have thousands.
-    private static func names(of certificate: Certificate) -> String {
-        let names = certificate.subjectAlternativeNames
-        let shown = names.prefix(nameLimit).map { "\($0)" }.joined(separator: " ")
-        let rest = names.count - nameLimit
-        if names.isEmpty { return "none" }
-        return rest > 0 ? "\(shown) and \(rest) more" : shown
-    }
-
-    private static let nameLimit = 20
-}
-
-extension String {
-    fileprivate var trimmingNewline: String { hasSuffix("\n") ? String(dropLast()) : self }
 }

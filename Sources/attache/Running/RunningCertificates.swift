@@ -108,13 +108,10 @@ extension CertificateLook {
 }
 
 extension CertificateLook.Seen {
-    /// The limit of names that are shown: a certificate may have thousands.
-    private static let nameLimit = 20
-
     fileprivate init(_ opinion: TrustOpinion) {
         self.init()
         certificates = ([opinion.chain.leaf] + opinion.chain.others).enumerated().map { index, certificate in
-            Self.shown(certificate, isLeaf: index == 0)
+            (name: "\(certificate)", facts: certificate.facts(isLeaf: index == 0))
         }
         findings = (opinion.evaluationOnTerms ?? opinion.evaluation).findings.map { "\($0)" }
         isTrusted = opinion.isTrusted
@@ -124,18 +121,24 @@ extension CertificateLook.Seen {
         mayBeAccepted = opinion.wouldBeExcepted && (opinion.isTrustedByException || !opinion.isTrusted)
         suggestion = opinion.isTrusted ? nil : opinion.suggestion?.text
     }
+}
 
-    private static func shown(_ certificate: Certificate, isLeaf: Bool) -> CertificateLook.Shown {
-        var facts = [
-            ("issued by", certificate.issuer.map { "\($0)" } ?? "an issuer without a name"),
-            ("valid", "from \(certificate.firstDay) to \(certificate.lastDay)"),
-            ("key pin", "\(certificate.publicKeyPin)"), ("SHA-256", certificate.fingerprint),
+extension Certificate {
+    /// The facts for a person who decides about trust. The names are those of the server's own certificate; empty if
+    /// it has none.
+    func facts(isLeaf: Bool) -> [(name: String, value: String)] {
+        var facts: [(name: String, value: String)] = [
+            ("issued by", issuer.map { "\($0)" } ?? "an issuer without a name"),
+            ("valid", "from \(firstDay) to \(lastDay)"), ("key pin", "\(publicKeyPin)"), ("SHA-256", fingerprint),
         ]
         if isLeaf {
-            let names = certificate.subjectAlternativeNames
-            let more = names.count > nameLimit ? " and \(names.count - nameLimit) more" : ""
-            facts.insert(("names", names.prefix(nameLimit).map { "\($0)" }.joined(separator: " ") + more), at: 0)
+            let names = subjectAlternativeNames
+            let more = names.count > Self.nameLimit ? " and \(names.count - Self.nameLimit) more" : ""
+            facts.insert(("names", names.prefix(Self.nameLimit).map { "\($0)" }.joined(separator: " ") + more), at: 0)
         }
-        return CertificateLook.Shown(name: "\(certificate)", facts: facts)
+        return facts
     }
+
+    /// The limit of names that are shown: a certificate may have thousands.
+    private static var nameLimit: Int { 20 }
 }

@@ -100,8 +100,8 @@ struct CredentialCommand: Command {
         case .retry(let retry): try retry.run(configuration, at: path, place)
         case .placeholder(let placeholder): try placeholder.print()
         case .remove(let subject):
-            let removal = try StoreEditing(place).remove(subject.name(), for: subject.space)
-            if let sentence = removal.sentence(ruleFile: ruleFile) { Console.error(sentence) }
+            let sentence = try StoreEditing(place).remove(subject.name(), for: subject.space, ruleFile: ruleFile)
+            if let sentence { Console.error(sentence) }
         case .makeDefault(let subject): try StoreEditing(place).makeDefault(subject.name(), for: subject.space)
         case .take(let taking): try run(taking)
         case .export(let key): try StoreEditing(place).export(sealedWith: key)

@@ -51,14 +51,22 @@ struct StoreEditing {
         }
     }
 
-    func remove(_ user: String, for space: ProtectionSpace) throws(CommandError) -> Removal {
+    /// - Parameter ruleFile: the rule file on the command line.
+    /// - Returns: a sentence about the effects; nil if only the credential is gone.
+    func remove(_ user: String, for space: ProtectionSpace, ruleFile: String?) throws(CommandError) -> String? {
         // This also removes a credential that cannot be decrypted.
         guard store.storage.holds(user, for: space) else { throw Self.absence }
         let wasDefault = store.storage.defaultUser(for: space)?.hasSameBytes(as: user) == true
         try CommandError.failing { try store.storage.apply([.remove(user: user, for: space)]) }
-        return Removal(
-            space: space, name: user, wasDefault: wasDefault,
-            next: store.storage.credentials(for: space).keys.min()?.text)
+        guard wasDefault else { return nil }
+        let loss = "\(user) was the default for \(space.words)"
+        guard let next = store.storage.credentials(for: space).keys.min()?.text else {
+            return "\(loss): no stored credential answers there now"
+        }
+        let options = ruleFile.map { ["--config", $0] } ?? []
+        let command = CredentialRemedy.command(to: "default", next, for: space) + options
+        return
+            "\(loss): now there is none; to use \(next), run: \(command.map(ShellWord.quoted).joined(separator: " "))"
     }
 
     func makeDefault(_ user: String, for space: ProtectionSpace) throws(CommandError) {
@@ -142,32 +150,4 @@ struct StoreEditing {
 extension AuditTrail {
     /// The audit trail of this command: its changes to a store are recorded for its user.
     static var ofCommand: AuditTrail { AuditTrail(at: Environment.hostName, by: .command(user: LocalPeer.ownUser)) }
-}
-
-extension StoreEditing {
-    /// The removal of a stored credential.
-    struct Removal {
-        let space: ProtectionSpace
-        let name: String
-        /// Whether it was the default of the space.
-        let wasDefault: Bool
-        /// The name of another credential of the space; nil if none.
-        let next: String?
-
-        /// The sentence about the effects; nil if only the credential is gone.
-        ///
-        /// - Parameter ruleFile: the rule file on the command line.
-        func sentence(ruleFile: String?) -> String? {
-            guard wasDefault else { return nil }
-            let loss = "\(name) was the default for \(space.words)"
-            guard let next else { return "\(loss): no stored credential answers there now" }
-            let command = command(next, ruleFile).map(ShellWord.quoted).joined(separator: " ")
-            return "\(loss): now there is none; to use \(next), run: \(command)"
-        }
-
-        private func command(_ next: String, _ ruleFile: String?) -> [String] {
-            let words = CredentialRemedy.command(to: "default", next, for: space)
-            return ruleFile.map { words + ["--config", $0] } ?? words
-        }
-    }
 }

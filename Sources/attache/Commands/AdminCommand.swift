@@ -26,9 +26,5 @@ struct AdminCommand: Command {
         proxy = try RunningProxy(by: arguments)
     }
 
-    func run() throws(CommandError) -> Int32 {
-        guard let answer = try proxy.ask("POST", "/admin/token") else { throw proxy.absence }
-        Console.printText(answer)
-        return ExitStatus.success
-    }
+    func run() throws(CommandError) -> Int32 { try proxy.show("/admin/token", by: "POST") }
 }

@@ -1,5 +1,3 @@
-import Crypto
-
 /// The command `attache ask`: shows and answers challenges that wait for an operator.
 struct AskCommand: Command {
     static let syntax = CommandSyntax(
@@ -127,14 +125,8 @@ struct AskCommand: Command {
         case .showAnswers: return try proxy.show("/answers\(query)", or: "no answer is saved")
         case .answer(let act):
             let password = act == "user" ? try PasswordEntry.read(from: arguments.value(of: "password-file")) : nil
-            return try post("/questions/answer", with: password)
-        case .forget: return try post("/answers/forget")
+            return try proxy.show("/questions/answer\(query)", by: "POST", with: password)
+        case .forget: return try proxy.show("/answers/forget\(query)", by: "POST")
         }
-    }
-
-    private func post(_ resource: String, with secret: Secret? = nil) throws(CommandError) -> Int32 {
-        guard let answer = try proxy.ask("POST", "\(resource)\(query)", with: secret) else { throw proxy.absence }
-        Console.printText(answer)
-        return ExitStatus.success
     }
 }

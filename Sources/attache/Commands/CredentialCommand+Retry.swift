@@ -38,7 +38,7 @@ extension CredentialCommand {
             if let origin { query.add(origin) }
             if let kdc { query.add("kdc", kdc) }
             if let name { query.add("name", name) }
-            if case .path = ControlSocket.Path(configuration),
+            if (try? ControlSocket.path(state: configuration.state)) != nil,
                 let answer = try RunningProxy(configuration, at: path).ask("POST", "/credentials/retry\(query)")
             {
                 return show(Self.names(answer))

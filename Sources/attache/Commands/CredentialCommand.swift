@@ -113,7 +113,7 @@ struct CredentialCommand: Command {
     /// with the state in the store.
     private func list(_ store: StoreEditing?, asJSON: Bool) throws(CommandError) {
         var accounts = store?.accounts ?? []
-        if case .path = ControlSocket.Path(configuration),
+        if (try? ControlSocket.path(state: configuration.state)) != nil,
             let answer = try RunningProxy(configuration, at: path).ask("GET", "/credentials?format=accounts")
         {
             accounts = answer.split(separator: "\n").compactMap { AccountLine.account($0) }

@@ -14,7 +14,7 @@ struct RunningKnowledge {
     ///   - target: the request's, as the origin gets it.
     init(_ configuration: Configuration, at path: String, of origin: Origin, at target: String) {
         self.target = target
-        guard case .path = ControlSocket.Path(configuration) else {
+        guard (try? ControlSocket.path(state: configuration.state)) != nil else {
             proxy = nil
             knowledge = .missing(Self.absence)
             return

@@ -7,46 +7,40 @@ import IO
 import Rules
 import Upstream
 
-extension ControlSocket {
-    /// The socket by which commands reach a running proxy: `control` in the directory that `state` names.
-    enum Path {
-        case path(LocalPath)
-        /// There is no socket, for this reason.
-        case none(String)
-
-        init(_ configuration: Configuration) { self.init(state: configuration.state) }
-
-        /// - Parameter state: the directory that the rule file names.
-        init(state: String?) {
-            guard let directory = StatePath.find(state) else {
-                self = .none(StatePath.unknown(for: "the control socket"))
-                return
-            }
-            let path = "\(directory)/control"
-            self =
-                LocalPath(path).map { .path($0) }
-                ?? .none(
-                    "the path of the control socket \(path) is longer than \(LocalPath.longest) bytes; "
-                        + "write a shorter directory in 'state'")
-        }
-    }
-}
-
 /// The control socket of this process, if it has one. A proxy without one serves all the same.
 struct ControlSocket {
     private let path: LocalPath?
     let server: LoopBound<ControlServer>?
+
+    /// The socket by which commands reach a running proxy: `control` in the directory that `state` names.
+    ///
+    /// - Parameter state: the directory that the rule file names.
+    /// - Throws: the reason why there is no socket.
+    static func path(state: String?) throws(CommandError) -> LocalPath {
+        guard let directory = StatePath.find(state) else {
+            throw .failed(StatePath.unknown(for: "the control socket"))
+        }
+        guard let path = LocalPath("\(directory)/control") else {
+            throw .failed(
+                "the path of the control socket \(directory)/control is longer than \(LocalPath.longest) bytes; "
+                    + "write a shorter directory in 'state'")
+        }
+        return path
+    }
 
     /// - Parameter admin: the address of the admin listener.
     init(
         _ configuration: Configuration, of shared: SharedState, on loop: EventLoop?, telling status: StatusSource,
         admin: SocketAddress?, dashboard: DashboardLogin?
     ) {
-        guard let loop, case .path(let path) = Path(configuration) else {
-            (path, server) = (nil, nil)
-            if configuration.state != nil, case .none(let reason) = Path(configuration) {
-                Console.error(reason)
-            }
+        let path: LocalPath
+        do throws(CommandError) { path = try Self.path(state: configuration.state) } catch {
+            (self.path, server) = (nil, nil)
+            if configuration.state != nil { Console.error(error.sentence) }
+            return
+        }
+        guard let loop else {
+            (self.path, server) = (nil, nil)
             return
         }
         var sources = ControlSources(
@@ -100,54 +94,44 @@ struct RunningProxy {
     /// - Parameter path: the file's.
     /// - Throws: why there is no socket to ask, or that the running proxy uses another rule file.
     init(_ configuration: Configuration, at path: String) throws(CommandError) {
-        try self.init(state: configuration.state)
-        try requireRules(at: path)
+        try self.init(state: configuration.state, rules: path)
     }
 
-    /// The proxy that runs by a rule file, which may have been changed since and have errors now.
-    init(of file: RuleFile, at path: String) throws(CommandError) {
+    /// The proxy that runs by the rule file of `--config`, which may have been changed since and have errors now.
+    init(by arguments: Arguments) throws(CommandError) {
+        let path = try RuleFilePath.choose(arguments.value(of: "config"))
+        let file = try RuleFile.read(path)
         if file.configuration == nil {
             Console.error(
                 "\(path) has errors ('attache check' shows them): the proxy uses the rules that it read before")
         }
-        try self.init(state: file.state)
-        try requireRules(at: path)
+        try self.init(state: file.state, rules: path)
     }
 
-    /// An older proxy does not say which file it uses.
-    private func requireRules(at path: String) throws(CommandError) {
+    private init(state: String?, rules: String) throws(CommandError) {
+        if let danger = StatePath.danger(state) { throw .failed(danger) }
+        path = try ControlSocket.path(state: state)
+        // An older proxy does not say which file it uses.
         guard let answer = try send("GET", "/rules"), answer.status == .ok else { return }
         let used = String(answer.body.prefix { $0 != "\n" })
-        if used == path { return }
-        if let one = try? WholePath.of(used), let other = try? WholePath.of(path), one == other { return }
+        if used == rules { return }
+        if let one = try? WholePath.of(used), let other = try? WholePath.of(rules), one == other { return }
         throw .failed(
-            "the running proxy uses the rule file \(Console.printable(used)), not \(path): nothing was done; use --config "
+            "the running proxy uses the rule file \(Console.printable(used)), not \(rules): nothing was done; use --config "
                 + ShellWord.quoted(Console.printable(used)))
-    }
-
-    /// Finds the control socket of the proxy that runs the rule file of `--config`.
-    init(by arguments: Arguments) throws(CommandError) {
-        let path = try RuleFilePath.choose(arguments.value(of: "config"))
-        try self.init(of: try RuleFile.read(path), at: path)
-    }
-
-    private init(state: String?) throws(CommandError) {
-        if let danger = StatePath.danger(state) { throw .failed(danger) }
-        switch ControlSocket.Path(state: state) {
-        case .path(let path): self.path = path
-        case .none(let reason): throw .failed(reason)
-        }
     }
 
     var absence: CommandError {
         .failed("no proxy is running on \(path): start it with 'attache run', or name its rule file by --config")
     }
 
-    /// Prints a page of the proxy, as a command's whole work.
+    /// Prints a response of the proxy, as a command's whole work.
     ///
-    /// - Parameter nothing: for standard error, if the page is empty.
-    func show(_ target: String, or nothing: String? = nil) throws(CommandError) -> Int32 {
-        guard let page = try ask("GET", target) else { throw absence }
+    /// - Parameter nothing: for standard error, if the response is empty.
+    func show(
+        _ target: String, by method: String = "GET", with secret: Secret? = nil, or nothing: String? = nil
+    ) throws(CommandError) -> Int32 {
+        guard let page = try ask(method, target, with: secret) else { throw absence }
         if page.isEmpty, let nothing { Console.error(nothing) } else { Console.printText(page) }
         return ExitStatus.success
     }

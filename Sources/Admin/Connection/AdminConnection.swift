@@ -300,14 +300,10 @@ extension AdminRequest {
 }
 
 /// An answer of the administrator's site, always text. It is complete, unless events follow.
-struct AdminResponse: Equatable {
-    struct Field: Equatable {
+struct AdminResponse {
+    struct Field {
         let name: StaticString
         let value: String
-
-        static func == (left: Field, right: Field) -> Bool {
-            left.name.description == right.name.description && left.value == right.value
-        }
     }
 
     let status: Status
@@ -318,11 +314,9 @@ struct AdminResponse: Equatable {
     var events: Events?
 
     /// The events of a feed, as long as the client is admitted.
-    struct Events: Equatable {
+    struct Events {
         let feed: DashboardFeed
         let isAdmitted: () -> Bool
-
-        static func == (left: Events, right: Events) -> Bool { left.feed === right.feed }
     }
 
     /// Creates a text of one line.

@@ -153,7 +153,7 @@ final class AdminSite: AdminResponder {
                 self = .readiness
             } else if path.equals("/metrics") {
                 self = .metrics
-            } else if let space = PracticeOrigin.Space.allCases.first(where: { $0.contains(path) }) {
+            } else if let space = PracticeOrigin.Space.allCases.first(where: { path.isPath(below: $0.traits.path) }) {
                 self = .practice(space)
             } else {
                 return nil

@@ -25,12 +25,7 @@ final class DashboardSite {
     /// Ends the feed: no more events are sent.
     func end() { feed.end() }
 
-    static func contains(_ path: [UInt8]) -> Bool {
-        let own = Self.path.utf8CodeUnitCount
-        let path = path.span
-        guard path.count >= own, path.extracting(first: own).equals(Self.path) else { return false }
-        return path.count == own || path[own] == .slash
-    }
+    static func contains(_ path: [UInt8]) -> Bool { path.span.isPath(below: Self.path) }
 
     /// - Parameter port: the listener's port; browsers send the cookies of one port to the others.
     func response(to request: AdminRequest, port: UInt16) async -> AdminResponse {
@@ -73,7 +68,7 @@ final class DashboardSite {
             guard request.method == .get else { return .wrongMethod("GET") }
             return events { [access = sources.access] in access.admits(session) }
         }
-        guard let act = DashboardSite.Act(resource) else { return .text(.notFound, "there is no such page") }
+        guard let act = Act(rawValue: resource) else { return .text(.notFound, "there is no such page") }
         return request.method == .post ? await perform(act, for: request) : .wrongMethod("POST")
     }
 
@@ -193,7 +188,7 @@ final class DashboardSite {
 
     // MARK: - Actions
 
-    private func perform(_ act: DashboardSite.Act, for request: AdminRequest) async -> AdminResponse {
+    private func perform(_ act: Act, for request: AdminRequest) async -> AdminResponse {
         let query = ControlSite.Query(request.query)
         defer { feed.refresh() }
         switch act {
@@ -250,32 +245,20 @@ final class DashboardSite {
         }
     }
 
-    /// An action of the dashboard.
-    fileprivate enum Act {
+    /// An action of the dashboard, by its path below that of the page.
+    fileprivate enum Act: String {
         /// Allows a refused credential to be sent once more.
-        case retry
+        case retry = "credentials/retry"
         /// Answers a question of a rule with `ask`; the request's body is the password.
-        case answer
+        case answer = "questions/answer"
         /// Revokes an operator's answer.
-        case forget
+        case forget = "answers/forget"
         /// Adds suggested lines to the rule file; the request's body is the password or token.
-        case add
+        case add = "rules/add"
         /// Asks a server for its certificates.
-        case look
+        case look = "trust/look"
         /// Trusts the key of a server until a day.
-        case accept
-
-        init?(_ resource: String) {
-            switch resource {
-            case "credentials/retry": self = .retry
-            case "questions/answer": self = .answer
-            case "answers/forget": self = .forget
-            case "rules/add": self = .add
-            case "trust/look": self = .look
-            case "trust/accept": self = .accept
-            default: return nil
-            }
-        }
+        case accept = "trust/accept"
     }
 }
 

@@ -28,7 +28,7 @@ extension PracticeOrigin {
             self.space = space
             self.algorithm = algorithm
             key = DigestKey.make(
-                algorithm, user: PracticeCredential.user, realm: "\(space.realm)".utf8Span.span,
+                algorithm, user: PracticeCredential.user, realm: "\(space.traits.realm)".utf8Span.span,
                 password: Secret(PracticeCredential.password))
             nonces = try DigestNonces(key: nil, lifetime: nonceLifetime)
         }
@@ -37,7 +37,9 @@ extension PracticeOrigin {
         /// - Parameter now: a time after 0, on any clock that is never set back.
         /// - Throws: if the system gives no random bytes.
         func challenge(stale: Bool = false, at now: WallTime) throws(CryptoError) -> String {
-            "Digest realm=\"\(space.realm)\", domain=\"\(space.path)\", qop=\"auth\", algorithm=\(algorithm == .md5 ? "MD5" : "SHA-256")"
+            let (path, realm, _) = space.traits
+            return
+                "Digest realm=\"\(realm)\", domain=\"\(path)\", qop=\"auth\", algorithm=\(algorithm == .md5 ? "MD5" : "SHA-256")"
                 + ", nonce=\"\(try nonces.make(at: now))\"" + (stale ? ", stale=true" : "")
         }
 
@@ -61,7 +63,7 @@ extension PracticeOrigin {
             digest.appendRealm(of: value, to: realm)
             digest.appendTarget(of: value, to: uri)
             // The answer was made for another space's challenge and sent preemptively.
-            guard realm.readable.equals(space.realm), digest.algorithm == algorithm else { return .refused }
+            guard realm.readable.equals(space.traits.realm), digest.algorithm == algorithm else { return .refused }
             guard uri.readable.equals(target.span) else {
                 return .malformed("the uri in the Digest credentials is not the request target")
             }

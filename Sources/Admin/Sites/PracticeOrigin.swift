@@ -28,7 +28,7 @@ struct PracticeOrigin {
             return .text(.badRequest, "the Authorization field is malformed")
         }
         guard let digest = digest(of: space) else {
-            return try PracticeOrigin.Basic.verify(credentials)
+            return try Self.provesBasic(credentials)
                 ? welcome(in: space) : challenge(.refused, in: space, at: now)
         }
         switch digest.verify(field, method: request.method.name ?? "", target: request.target, at: now) {
@@ -55,8 +55,17 @@ struct PracticeOrigin {
         return parser.refusedCount == 0 && parser.challenges.count == 1 ? parser.challenges.first : nil
     }
 
+    /// Whether these are the practice credential, by Basic (RFC 7617).
+    private static func provesBasic(_ credentials: HeaderChallenge) -> Bool {
+        guard credentials.scheme == "basic", let token = credentials.token68, let sent = Base64.decode(token) else {
+            return false
+        }
+        let expected = Array("\(PracticeCredential.user):\(PracticeCredential.password)".utf8)
+        return ConstantTime.equal(sent.span, expected.span)
+    }
+
     private func welcome(in space: Space, _ fields: [AdminResponse.Field] = []) -> AdminResponse {
-        .text(.ok, "welcome, \(PracticeCredential.user): \(space.schemeName) let you in", fields)
+        .text(.ok, "welcome, \(PracticeCredential.user): \(space.traits.schemeName) let you in", fields)
     }
 
     private enum Cause { case missing, refused, stale }
@@ -64,12 +73,14 @@ struct PracticeOrigin {
     private func challenge(
         _ cause: Cause, in space: Space, at now: WallTime
     ) throws(CryptoError) -> AdminResponse {
-        let value = try digest(of: space)?.challenge(stale: cause == .stale, at: now) ?? PracticeOrigin.Basic.challenge
+        let value =
+            try digest(of: space)?.challenge(stale: cause == .stale, at: now)
+            ?? "Basic realm=\"\(space.traits.realm)\", charset=\"UTF-8\""
         let reason =
             switch cause {
             case .missing:
-                "this page asks for \(space.schemeName) credentials; ask for it through the proxy, and it opens"
-            case .refused: "these are not the \(space.schemeName) credentials that this page asks for"
+                "this page asks for \(space.traits.schemeName) credentials; ask for it through the proxy, and it opens"
+            case .refused: "these are not the \(space.traits.schemeName) credentials that this page asks for"
             case .stale: "the credentials are right, but the nonce is used up; the new one is good"
             }
         return .text(.unauthorized, reason, [.init(name: "WWW-Authenticate", value: value)])
@@ -83,51 +94,23 @@ extension PracticeOrigin {
         case digest
         case digestSHA256
 
-        var path: StaticString {
+        /// The path, the realm, which distinguishes the spaces of an origin, and the name of the scheme, for people.
+        var traits: (path: StaticString, realm: StaticString, schemeName: StaticString) {
             switch self {
-            case .basic: "/practice/basic"
-            case .digest: "/practice/digest"
-            case .digestSHA256: "/practice/digest-sha256"
+            case .basic: ("/practice/basic", "practice basic", "Basic")
+            case .digest: ("/practice/digest", "practice digest", "Digest (MD5)")
+            case .digestSHA256: ("/practice/digest-sha256", "practice digest-sha256", "Digest (SHA-256)")
             }
-        }
-
-        /// The realm of the space: it distinguishes the spaces of an origin.
-        var realm: StaticString {
-            switch self {
-            case .basic: "practice basic"
-            case .digest: "practice digest"
-            case .digestSHA256: "practice digest-sha256"
-            }
-        }
-
-        /// The name of the scheme, for people.
-        var schemeName: StaticString {
-            switch self {
-            case .basic: "Basic"
-            case .digest: "Digest (MD5)"
-            case .digestSHA256: "Digest (SHA-256)"
-            }
-        }
-
-        func contains(_ path: Span<UInt8>) -> Bool {
-            let own = self.path
-            let length = own.utf8CodeUnitCount
-            guard path.count >= length, path.extracting(first: length).equals(own) else { return false }
-            return path.count == length || path[length] == .slash
         }
     }
+}
 
-    /// The server's side of Basic (RFC 7617) with the practice credential.
-    fileprivate enum Basic {
-        static var challenge: String { "Basic realm=\"\(Space.basic.realm)\", charset=\"UTF-8\"" }
-
-        static func verify(_ credentials: HeaderChallenge) -> Bool {
-            guard credentials.scheme == "basic", let token = credentials.token68, let sent = Base64.decode(token) else {
-                return false
-            }
-            let expected = Array("\(PracticeCredential.user):\(PracticeCredential.password)".utf8)
-            return ConstantTime.equal(sent.span, expected.span)
-        }
+extension Span<UInt8> {
+    /// Whether this path is the other one, or below it.
+    func isPath(below root: StaticString) -> Bool {
+        let length = root.utf8CodeUnitCount
+        guard count >= length, extracting(first: length).equals(root) else { return false }
+        return count == length || self[length] == .slash
     }
 }
 

@@ -10,15 +10,6 @@ import Transport
 /// The facts and actions that the dashboard gets from the rest of the program. Actions and `load` are called on the
 /// listener's loop and must not block. The other facts are called on a thread that may block.
 public struct DashboardSources: Sendable {
-    /// A certificate desk without looks.
-    private struct NoCertificates: CertificateLook.Desk {
-        var looks: [CertificateLook] { [] }
-        func look(at host: String, port: UInt16) {}
-        func accept(_ pin: String, of host: String, port: UInt16, until day: Day) -> DeskAnswer {
-            .refused("there is no store")
-        }
-    }
-
     /// A handshake. The bytes in the buffer were already read from the stream, and are the client's first. The result
     /// says whether TLS was established.
     public typealias Handshake = @Sendable (ByteStream, ByteBuffer) async -> Bool
@@ -34,8 +25,10 @@ public struct DashboardSources: Sendable {
     public var security: Handshake?
     /// Checks a user's password; nil if no user has one.
     public var users: Login?
-    public var certificates: any CertificateLook.Desk = NoCertificates()
-    public var rules: any RuleDesk = NoRuleDesk()
+    /// Nil: no certificate is looked at.
+    public var certificates: (any CertificateLook.Desk)?
+    /// Nil: the rule file is not written.
+    public var rules: (any RuleDesk)?
     public var credentials: @Sendable () -> CredentialList = { CredentialList() }
     public var expiries: @Sendable () -> [Expiry] = { [] }
     public var dated: @Sendable () -> [WeakUse] = { [] }
@@ -88,7 +81,7 @@ extension DashboardSources {
     }
 
     func writeCertificates(to json: inout JSONText) {
-        json.array { json in for look in certificates.looks { look.write(to: &json) } }
+        json.array { json in for look in certificates?.looks ?? [] { look.write(to: &json) } }
     }
 
     func writeExpiries(to json: inout JSONText) {

@@ -210,7 +210,7 @@ final class DashboardSite {
                 sources.challenges().contains(where: { $0.key.space.isOfCertificate(of: host, port: port) })
             else { return .text(.notFound, "no certificate of that server needed a decision") }
             if act == .accept { return accept(query, host, port) }
-            sources.certificates.look(at: host, port: port)
+            sources.certificates?.look(at: host, port: port)
             return .text(.ok, "asking the server for its certificates")
         }
     }
@@ -229,9 +229,10 @@ final class DashboardSite {
         guard shown == entry.suggestion else {
             return .text(.conflict, "nothing was written: the lines have changed in the meantime, look at them again")
         }
-        switch await sources.rules.add(suggestion, user: query["user"] ?? "", secret: value) {
-        case .done(let sentence): return .text(.ok, sentence)
-        case .refused(let reason): return .text(.conflict, "nothing was written: \(reason)")
+        switch await sources.rules?.add(suggestion, user: query["user"] ?? "", secret: value) {
+        case nil: return .text(.conflict, "nothing was written: this proxy does not write its rule file")
+        case .done(let sentence)?: return .text(.ok, sentence)
+        case .refused(let reason)?: return .text(.conflict, "nothing was written: \(reason)")
         }
     }
 
@@ -239,9 +240,10 @@ final class DashboardSite {
         guard let pin = query["pin"], let day = query["until"].flatMap(Day.init) else {
             return .text(.badRequest, "the key, or the last day, is missing")
         }
-        switch sources.certificates.accept(pin, of: host, port: port, until: day) {
-        case .done(let sentence): return .text(.ok, sentence)
-        case .refused(let reason): return .text(.conflict, "nothing was stored: \(reason)")
+        switch sources.certificates?.accept(pin, of: host, port: port, until: day) {
+        case nil: return .text(.conflict, "nothing was stored: there is no store")
+        case .done(let sentence)?: return .text(.ok, sentence)
+        case .refused(let reason)?: return .text(.conflict, "nothing was stored: \(reason)")
         }
     }
 

@@ -62,10 +62,3 @@ public struct SuggestedLines: Sendable, Equatable {
             .replacing(Self.token, with: "token file \(file)")
     }
 }
-
-/// A dashboard that cannot write the rule file.
-struct NoRuleDesk: RuleDesk {
-    func add(_: SuggestedLines, user _: String, secret _: Secret) async -> DeskAnswer {
-        .refused("this proxy does not write its rule file")
-    }
-}

@@ -58,12 +58,12 @@ struct ControlSiteTests {
     }
 
     private static let status = RunningStatus(
-        program: .init(version: "1.2.3", process: 4711, started: 1_767_225_600_000),
-        addresses: .init(listeners: ["127.0.0.1:3128"], admin: "127.0.0.1:3127"),
+        program: (version: "1.2.3", process: 4711, started: 1_767_225_600_000),
+        addresses: (listeners: ["127.0.0.1:3128"], admin: "127.0.0.1:3127"),
         rules: .init(
             path: "proxy.conf", loaded: 1_767_225_660_000, routes: 0, challenges: 2, credentials: 1, parents: 3),
-        rejection: .init(time: 1_767_225_720_000, reason: "proxy.conf has errors"),
-        store: .init(place: "sqlite kept.db", problem: "it is locked"), clients: 12)
+        rejection: (time: 1_767_225_720_000, reason: "proxy.conf has errors"),
+        store: (place: "sqlite kept.db", problem: "it is locked"), clients: 12)
 
     /// Number 7 is asked for next, or 8 to try refused credentials again; 5 was rejected, 4 loaded, and 6 with retries.
     private struct PlayedReloads: ReloadControl {

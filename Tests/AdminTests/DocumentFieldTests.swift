@@ -37,10 +37,10 @@ struct DocumentFieldTests {
 
     @Test func `a status has the fields of the manual`() throws {
         var status = RunningStatus(
-            program: .init(version: "1", process: 2, started: Self.now),
-            addresses: .init(listeners: ["127.0.0.1:3128"], admin: "127.0.0.1:3127"),
+            program: (version: "1", process: 2, started: Self.now),
+            addresses: (listeners: ["127.0.0.1:3128"], admin: "127.0.0.1:3127"),
             rules: .init(path: "p", loaded: Self.now, routes: 1, challenges: 1, credentials: 1, parents: 1),
-            rejection: .init(time: Self.now, reason: "r"), store: .init(place: "s", problem: "p"), clients: 1)
+            rejection: (time: Self.now, reason: "r"), store: (place: "s", problem: "p"), clients: 1)
         var parent = ParentState(ParentName("corp", kind: "http", at: "p1:3128"))
         (parent.isUsed, parent.failingSince, parent.nextTry) = (true, Self.now, Self.now)
         parent.lastError = .init(at: Self.now, "refused")

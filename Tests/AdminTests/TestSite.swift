@@ -40,8 +40,8 @@ func dashboardSources(
     _ access: DashboardAccess, challenges: [JournalEntry] = [], accounts: Accounts = Accounts()
 ) -> DashboardSources {
     let status = RunningStatus(
-        program: .init(version: "1.2.3", process: 4711, started: 1_767_225_600_000),
-        addresses: .init(listeners: ["127.0.0.1:3128"], admin: "127.0.0.1:3127"),
+        program: (version: "1.2.3", process: 4711, started: 1_767_225_600_000),
+        addresses: (listeners: ["127.0.0.1:3128"], admin: "127.0.0.1:3127"),
         rules: .init(
             path: "proxy.conf", loaded: 1_767_225_660_000, routes: 0, challenges: 2, credentials: 1, parents: 3),
         rejection: nil, store: nil, clients: 12)

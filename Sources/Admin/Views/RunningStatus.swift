@@ -28,50 +28,16 @@ public struct RunningStatus: Sendable {
     }
 
     /// A rule file that was rejected after the current one.
-    public struct Rejection: Sendable, Equatable {
-        public let time: WallTime
-        public let reason: String
+    public typealias Rejection = (time: WallTime, reason: String)
 
-        public init(time: WallTime, reason: String) {
-            self.time = time
-            self.reason = reason
-        }
-    }
-
-    public struct Program: Sendable {
-        public let version: String
-        public let process: Int
-        /// The time of the start.
-        public let started: WallTime
-
-        public init(version: String, process: Int, started: WallTime) {
-            self.version = version
-            self.process = process
-            self.started = started
-        }
-    }
+    /// The program, with the id of its process and the time of its start.
+    public typealias Program = (version: String, process: Int, started: WallTime)
 
     /// The addresses for clients and operators.
-    public struct Addresses: Sendable {
-        public let listeners: [String]
-        public let admin: String?
+    public typealias Addresses = (listeners: [String], admin: String?)
 
-        public init(listeners: [String], admin: String?) {
-            self.listeners = listeners
-            self.admin = admin
-        }
-    }
-
-    public struct Store: Sendable {
-        public let place: String
-        /// The reason why changes of the store cannot be followed.
-        public let problem: String?
-
-        public init(place: String, problem: String?) {
-            self.place = place
-            self.problem = problem
-        }
-    }
+    /// A store, with the reason why its changes cannot be followed.
+    public typealias Store = (place: String, problem: String?)
 
     public let program: Program
     public let addresses: Addresses

@@ -79,7 +79,7 @@ extension Reload {
                     state.successes += 1
                 case .rejected(let reason):
                     state.failures += 1
-                    state.rejection = RunningStatus.Rejection(time: SystemClock.wallTime, reason: reason)
+                    state.rejection = (SystemClock.wallTime, reason)
                 }
             }
         }

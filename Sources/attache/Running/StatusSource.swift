@@ -83,10 +83,9 @@ final class StatusSource: Sendable {
                 credentials: rules.credentials.count, parents: rules.parents.count)
         }
         var status = RunningStatus(
-            program: .init(version: version, process: Int(getpid()), started: started),
-            addresses: .init(listeners: server.places, admin: admin.map { "\($0)" }), rules: rules,
+            program: (version, Int(getpid()), started), addresses: (server.places, admin.map { "\($0)" }), rules: rules,
             rejection: rejection,
-            store: store.place.map { .init(place: "\($0)", problem: store.problem.map { "\($0)" }) },
+            store: store.place.map { (place: "\($0)", problem: store.problem.map { "\($0)" }) },
             clients: server.openClients)
         status.parents = parents
         status.expiries = ends

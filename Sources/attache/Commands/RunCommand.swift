@@ -60,8 +60,7 @@ struct RunCommand {
         setup.offerRetries(to: shared)
         try setup.requireIdentities()
         try setup.requireAutomaticParents()
-        let status = StatusSource(
-            ProgramVersion.text, configuration, setup, server: server, store: store, shared: shared)
+        let status = StatusSource(configuration, setup, server: server, store: store, shared: shared)
         let admin = try AdminListener(setup, proxy: server, shared: shared, status)
         let control = ControlSocket(
             setup.rules.configuration, of: shared, on: server.loops.first, telling: status, admin: admin.address,

@@ -33,7 +33,7 @@ final class AdminListener {
             return
         }
         var sources = AdminSources(
-            version: status.version, via: .ours,
+            version: ProgramVersion.text, via: .ours,
             readiness: {
                 if proxy.isDraining { return .notReady(reason: "the proxy is stopping") }
                 return status.degradation.map { .degraded(reason: $0) } ?? .ready

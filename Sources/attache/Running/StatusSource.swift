@@ -16,7 +16,6 @@ import Upstream
 final class StatusSource: Sendable {
     let reloads = Reload.Requests()
     private let expiries = Expiries()
-    let version: String
     let path: String
     private let started = SystemClock.wallTime
     private let setup: Mutex<Setup>
@@ -24,12 +23,8 @@ final class StatusSource: Sendable {
     private let store: RunningStore
     private let shared: SharedState
 
-    init(
-        _ version: String, _ path: String, _ setup: Setup, server: ProxyServer, store: RunningStore,
-        shared: SharedState
-    ) {
+    init(_ path: String, _ setup: Setup, server: ProxyServer, store: RunningStore, shared: SharedState) {
         self.shared = shared
-        self.version = version
         self.path = path
         self.setup = Mutex(setup)
         self.server = server
@@ -83,7 +78,8 @@ final class StatusSource: Sendable {
                 credentials: rules.credentials.count, parents: rules.parents.count)
         }
         var status = RunningStatus(
-            program: (version, Int(getpid()), started), addresses: (server.places, admin.map { "\($0)" }), rules: rules,
+            program: (ProgramVersion.text, Int(getpid()), started),
+            addresses: (server.places, admin.map { "\($0)" }), rules: rules,
             rejection: rejection,
             store: store.place.map { (place: "\($0)", problem: store.problem.map { "\($0)" }) },
             clients: server.openClients)
@@ -129,7 +125,7 @@ final class StatusSource: Sendable {
 
     func metrics(_ shared: SharedState, as format: MetricsPage.Format) -> String {
         var page = MetricsPage(server.metrics)
-        page.set(version: version)
+        page.set(version: ProgramVersion.text)
         page.set(ProcessFigures.current)
         page.set(loopLag: server.loops.map { $0.lag.durations })
         page.set(shared.replayDisk)

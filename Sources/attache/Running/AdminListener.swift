@@ -104,15 +104,11 @@ extension AdminListener {
     /// The token that readers of the metrics must send: one line of a file, which is read again when it changes. Until
     /// the file can be used, the metrics are refused.
     final class MetricsToken: Sendable {
-        private enum Problem: Error, CustomStringConvertible {
-            case empty, manyWords
+        private enum Problem: String, Error, CustomStringConvertible {
+            case empty = "the token is empty"
+            case manyWords = "the token must be one word"
 
-            var description: String {
-                switch self {
-                case .empty: "the token is empty"
-                case .manyWords: "the token must be one word"
-                }
-            }
+            var description: String { rawValue }
         }
 
         private let path: String

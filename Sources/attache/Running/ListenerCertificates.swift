@@ -11,14 +11,9 @@ import Upstream
 /// The proxy's own certificates: for listeners with TLS, and for intercepted tunnels. It lives as long as the process,
 /// so that a reload keeps all leaves.
 final class ListenerCertificates {
-    /// The settings in the rule file for the CA.
-    private struct AuthoritySettings: Equatable {
-        let authority: Configuration.Authority
-        let state: String?
-    }
-
     let listeners: [ClientListener]
-    private var interception: (settings: AuthoritySettings, identity: InterceptionIdentity)?
+    /// The CA, with its settings in the rule file.
+    private var interception: (authority: Configuration.Authority, state: String?, identity: InterceptionIdentity)?
 
     private static var now: WallTime { SystemClock.wallTime }
 
@@ -53,8 +48,11 @@ final class ListenerCertificates {
     /// tunnels. Blocks.
     func interception(for configuration: Configuration) throws(StartError) -> InterceptionIdentity? {
         guard configuration.routes.contains(where: { $0.action == .intercept }) else { return nil }
-        let settings = AuthoritySettings(authority: configuration.authority, state: configuration.state)
-        if let interception, interception.settings == settings { return interception.identity }
+        if let interception, interception.authority == configuration.authority,
+            interception.state == configuration.state
+        {
+            return interception.identity
+        }
         guard let store = CAStore(configuration) else {
             throw StartError(StatePath.unknown(for: "the authority"))
         }
@@ -63,7 +61,7 @@ final class ListenerCertificates {
         } catch { throw StartError("\(error)") }
         do throws(TLSError) {
             let identity = try InterceptionIdentity(store)
-            interception = (settings, identity)
+            interception = (configuration.authority, configuration.state, identity)
             return identity
         } catch { throw StartError("tunnels cannot be intercepted: \(error)") }
     }

@@ -57,18 +57,16 @@ enum Logs {
         }
     }
 
-    /// Reports a change in the writing of lines, once. This runs on another thread, because the caller may hold the
-    /// log's lock.
-    private static func report(_ change: LineWriter.Change) { BlockingPool.shared.submit { say(change) } }
-
-    private static func say(_ change: LineWriter.Change) {
+    /// Reports a change in the writing of lines, once.
+    private static func report(_ change: LineWriter.Change) {
         let sentence =
             switch change {
             case .failed(let reason): "the access log cannot be written, and lines are lost: \(reason)"
             case .overtaxed: "the access log is too slow, and some lines are lost"
             case .recovered(let lost): "the access log works again; \(lost) lines were lost"
             }
-        Console.report(sentence, as: .logTroubled)
+        // The caller may hold the log's lock.
+        BlockingPool.shared.submit { Console.report(sentence, as: .logTroubled) }
     }
 }
 

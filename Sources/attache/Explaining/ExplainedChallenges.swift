@@ -12,17 +12,12 @@ struct ExplainedChallenges: Sendable {
 
     /// - Parameter lines: field values, each perhaps with the field's name before it.
     init(_ lines: [String]) throws(ExplanationError) {
-        var parser = ChallengeParser()
-        var parents: Set<Bool> = []
-        for line in lines {
-            let (value, isOfParent) = try Self.value(of: line)
-            parents.insert(isOfParent)
-            parser.parse(Array(value.utf8).span)
-        }
+        let values = try lines.map(Self.value)
+        let parents = Set(values.map(\.isOfParent))
         if parents.count > 1 {
             throw ExplanationError("a response is either a server's 401 or a parent's 407: explain one at a time")
         }
-        self.init(parser, isOfParent: parents.contains(true))
+        self.init(values: values.map(\.text), isOfParent: parents.contains(true))
         guard !challenges.isEmpty || brokenCount > 0 else {
             throw ExplanationError("there is no challenge in the value of '--challenge'")
         }
@@ -32,7 +27,9 @@ struct ExplainedChallenges: Sendable {
     init(values: [String], isOfParent: Bool) {
         var parser = ChallengeParser()
         for value in values { parser.parse(Array(value.utf8).span) }
-        self.init(parser, isOfParent: isOfParent)
+        challenges = parser.challenges
+        brokenCount = parser.refusedCount
+        self.isOfParent = isOfParent
     }
 
     /// A login page, as the proxy sees it.
@@ -44,12 +41,6 @@ struct ExplainedChallenges: Sendable {
     var bearer: HeaderChallenge? {
         let bearer = challenges.filter { $0.scheme == "bearer" }
         return bearer.first { $0.text("resource_metadata") != nil } ?? bearer.first
-    }
-
-    private init(_ parser: ChallengeParser, isOfParent: Bool) {
-        challenges = parser.challenges
-        brokenCount = parser.refusedCount
-        self.isOfParent = isOfParent
     }
 
     /// - Parameters:
@@ -82,9 +73,9 @@ struct ExplainedChallenges: Sendable {
         return response
     }
 
-    private static func value(of line: String) throws(ExplanationError) -> (Substring, isOfParent: Bool) {
+    private static func value(of line: String) throws(ExplanationError) -> (text: String, isOfParent: Bool) {
         let name = line.prefix { $0 != ":" && $0 != " " && $0 != "=" && $0 != "\"" }
-        guard line[name.endIndex...].hasPrefix(":") else { return (line[...], false) }
+        guard line[name.endIndex...].hasPrefix(":") else { return (line, false) }
         let fields = ["www-authenticate", "proxy-authenticate"]
         guard fields.contains(name.lowercased()) else {
             throw ExplanationError(
@@ -92,7 +83,7 @@ struct ExplainedChallenges: Sendable {
                     + "'\(Console.printable(String(name)))'")
         }
         let value = line[line.index(after: name.endIndex)...].drop { $0 == " " || $0 == "\t" }
-        return (value, name.lowercased() == fields[1])
+        return (String(value), name.lowercased() == fields[1])
     }
 
     /// The name with the algorithm, which decides how strong Digest is.

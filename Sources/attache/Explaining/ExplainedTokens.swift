@@ -37,10 +37,8 @@ struct ExplainedTokens: Sendable {
                 lines[credential.name] = self.lines(for: source, named: credential.name, challenge, origin)
             default: break
             }
-            let programs = Self.programs(of: credential.content, for: origin)
-            if !programs.isEmpty { lines[credential.name, default: []] += programs }
         }
-        return lines
+        return lines.merging(Self.programs(of: origin, by: configuration)) { $0 + $1 }
     }
 
     private func lines(
@@ -83,23 +81,19 @@ struct ExplainedTokens: Sendable {
         return lines
     }
 
-    /// The lines about programs that give credentials, by the names of the credentials.
+    /// The lines about programs that give credentials, by the names of the credentials. `explain` runs none.
     static func programs(of origin: Origin, by configuration: Configuration) -> [String: [ExplainedLine]] {
         var lines: [String: [ExplainedLine]] = [:]
         for credential in configuration.credentials {
-            let programs = programs(of: credential.content, for: origin)
-            if !programs.isEmpty { lines[credential.name] = programs }
+            for command in credential.content.commands {
+                let helper = credential.content.helper
+                let isAsked = helper.map { $0.command == command && $0.kind.asksForServer } ?? false
+                let server = isAsked ? " about \(origin.protocol.rawValue)://\(origin.host):\(origin.port)" : ""
+                let words = "\(command), which the proxy would \(isAsked ? "ask" : "run")\(server)"
+                lines[credential.name, default: []].append(ExplainedLine("program", words))
+            }
         }
         return lines
-    }
-
-    /// The programs that would be run for a credential. `explain` runs none.
-    private static func programs(of source: CredentialSource, for origin: Origin) -> [ExplainedLine] {
-        source.commands.map { command in
-            let isAsked = source.helper.map { $0.command == command && $0.kind.asksForServer } ?? false
-            let server = isAsked ? " about \(origin.protocol.rawValue)://\(origin.host):\(origin.port)" : ""
-            return ExplainedLine("program", "\(command), which the proxy would \(isAsked ? "ask" : "run")\(server)")
-        }
     }
 
     // MARK: - Registries
@@ -128,8 +122,6 @@ struct ExplainedTokens: Sendable {
         let wanted = place.usualScopes
         var lines: [String: [ExplainedLine]] = [:]
         for credential in configuration.credentials {
-            let programs = Self.programs(of: credential.content, for: origin)
-            if !programs.isEmpty { lines[credential.name] = programs }
             guard case .registry(let source) = credential.content else { continue }
             let host = origin.host.contains(":") ? "[\(origin.host)]" : origin.host
             let own = "https://\(host)\(origin.port == 443 ? "" : ":\(origin.port)")/…"
@@ -139,9 +131,9 @@ struct ExplainedTokens: Sendable {
                 [
                     ExplainedLine("expected", "Bearer realm=\"\(server)\",service=\"…\"\(scope)"),
                     Self.tokenServer(server, source, credential.name),
-                ] + Self.scopes(wanted, source, credential.name) + programs
+                ] + Self.scopes(wanted, source, credential.name)
         }
-        return lines
+        return lines.merging(Self.programs(of: origin, by: configuration)) { $0 + $1 }
     }
 
     /// The token server of a registry's challenge; nil for the challenges of other servers.

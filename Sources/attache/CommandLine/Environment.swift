@@ -6,6 +6,9 @@ import IO
 enum Environment {
     static func value(of name: String) -> String? { all[name] }
 
+    /// The value of a variable; nil if it is not set, or empty.
+    static func text(of name: String) -> String? { all[name].flatMap { $0.isEmpty ? nil : $0 } }
+
     /// The host name of this machine; in a container, that of the container.
     static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
@@ -33,21 +36,16 @@ enum Environment {
 enum StatePath {
     /// The path in `state`, else `$XDG_STATE_HOME/attache`, else `~/.local/state/attache` (XDG Base Directory
     /// Specification: a relative path is ignored). Nil for a user without a home, as in many containers.
-    static func find(_ said: String?, environment: (String) -> String? = Environment.value) -> String? {
-        if let said { return said }
-        return directory("XDG_STATE_HOME", below: ".local/state", environment: environment)
-    }
+    static func find(_ said: String?) -> String? { said ?? directory("XDG_STATE_HOME", below: ".local/state") }
 
     /// The program's directory below a base directory of the user (XDG Base Directory Specification).
     ///
     /// - Parameters:
     ///   - variable: the variable that names the base directory.
     ///   - usual: the base directory without the variable, relative to the home.
-    static func directory(
-        _ variable: String, below usual: String, environment: (String) -> String? = Environment.value
-    ) -> String? {
-        if let base = absolute(environment(variable)) { return "\(base)/attache" }
-        return absolute(environment("HOME")).map { "\($0)/\(usual)/attache" }
+    static func directory(_ variable: String, below usual: String) -> String? {
+        if let base = absolute(Environment.value(of: variable)) { return "\(base)/attache" }
+        return absolute(Environment.value(of: "HOME")).map { "\($0)/\(usual)/attache" }
     }
 
     /// - Parameter what: the things that were to be stored.

@@ -51,7 +51,7 @@ enum PasswordEntry {
 
     private static func reason(against password: [UInt8], _ method: PasswordHash.Method?) -> String? {
         if password.isEmpty { return "the password is empty" }
-        if password.count > longest { return tooLong(longest) }
+        if password.count > longest { return "the password is longer than \(longest) bytes" }
         if method == .bcrypt, password.count > longestForBcrypt {
             return
                 "bcrypt uses only \(longestForBcrypt) bytes of a password, and this one is longer: use another --method"
@@ -60,6 +60,4 @@ enum PasswordEntry {
         if password.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return "the password has a control character in it" }
         return nil
     }
-
-    private static func tooLong(_ limit: Int) -> String { "the password is longer than \(limit) bytes" }
 }

@@ -20,8 +20,7 @@ final class ProgressReport: WorkObserver {
     /// - Parameter purpose: the activity, as in `keeping credentials`.
     private init(_ purpose: String) {
         self.purpose = purpose
-        let terminal = Environment.value(of: "TERM") ?? ""
-        isShown = Terminal.isStandardError && terminal != "" && terminal != "dumb"
+        isShown = Terminal.isStandardError && Environment.text(of: "TERM") ?? "dumb" != "dumb"
     }
 
     /// Runs `body`. Afterwards the line is gone and signals end the process again, even after an error.

@@ -14,8 +14,8 @@ struct ProposedParent {
         // As curl reads them: a CGI program's HTTP_PROXY may come from a client's field `Proxy`.
         let names =
             (request.protocol == .https ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
-        guard let name = names.first(where: { !(Environment.value(of: $0) ?? "").isEmpty }),
-            let text = Environment.value(of: name),
+        guard let name = names.first(where: { Environment.text(of: $0) != nil }),
+            let text = Environment.text(of: name),
             let (server, user) = try? ServerURL.parent(text, isLenient: true)
         else { return nil }
         let isOurs = server.address.port == listen.port && Endpoint("\(server.address)") == listen.reachable

@@ -12,7 +12,6 @@ enum RuleFilePath {
         StatePath.directory("XDG_CONFIG_HOME", below: ".config").map { "\($0)/proxy.conf" }
     }
 
-    private static let variable = "ATTACHE_CONFIG"
     private static let here = "./proxy.conf"
     private static let ofSystem = "/etc/attache/proxy.conf"
 
@@ -29,18 +28,13 @@ enum RuleFilePath {
 
     /// The rule file to read; nil if no file exists.
     static func find(_ named: String?) -> String? {
-        if let named = named ?? ofEnvironment { return WholePath.lexical(named) }
+        if let named = named ?? Environment.text(of: "ATTACHE_CONFIG") { return WholePath.lexical(named) }
         return [here, ofUser, ofSystem].compactMap(\.self).first { exists($0) }.map { WholePath.lexical($0) }
     }
 
     /// The rule file that `attache init` writes: the one that is in use, or a new one of the user's own.
     static func toWrite(_ named: String?) -> String {
         find(named) ?? WholePath.lexical(ofUser ?? here)
-    }
-
-    /// The value of `ATTACHE_CONFIG`; nil if it is not set, or empty.
-    private static var ofEnvironment: String? {
-        Environment.value(of: variable).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private static func exists(_ path: String) -> Bool {
@@ -76,19 +70,14 @@ extension RuleFile {
     /// - Throws: the report, if the file or one of the variables has errors.
     func valid() throws(CommandError) -> Configuration {
         guard var configuration else { throw .rules(report: report) }
-        if let listen = Self.override("ATTACHE_LISTEN") {
+        if let listen = Environment.text(of: "ATTACHE_LISTEN") {
             let lines = listen.split(whereSeparator: \.isWhitespace).map { "listen \($0)\n" }
             configuration.listeners = try Self.directives(lines.joined(), of: "ATTACHE_LISTEN").listeners
         }
-        if let log = Self.override("ATTACHE_LOG") {
+        if let log = Environment.text(of: "ATTACHE_LOG") {
             configuration.log = try Self.directives("log \(log)\n", of: "ATTACHE_LOG").log
         }
         return configuration
-    }
-
-    /// The value of a variable; nil if it is not set, or empty.
-    private static func override(_ name: String) -> String? {
-        Environment.value(of: name).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private static func directives(_ text: String, of name: String) throws(CommandError) -> Configuration {
@@ -120,7 +109,5 @@ struct FileSource: SourceReader {
 
     func asciiForm(ofHost name: String) -> String? { InternationalName.asciiForm(of: name) }
 
-    func environment(_ name: String) -> String? {
-        Environment.value(of: name)
-    }
+    func environment(_ name: String) -> String? { Environment.value(of: name) }
 }

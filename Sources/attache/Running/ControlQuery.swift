@@ -1,4 +1,5 @@
 import Authentication
+import Bytes
 import Model
 
 /// The query of a question to the running proxy.
@@ -6,13 +7,9 @@ struct ControlQuery: CustomStringConvertible {
     private var members: [String] = []
 
     mutating func add(_ name: String, _ value: String) {
-        let text = value.utf8.map { byte -> String in
-            let scalar = Unicode.Scalar(byte)
-            if scalar.properties.isAlphabetic && byte < 0x80 || (0x30...0x39).contains(byte) { return "\(scalar)" }
-            let digits = String(byte, radix: 16, uppercase: true)
-            return byte < 16 ? "%0\(digits)" : "%\(digits)"
-        }
-        members.append("\(name)=\(text.joined())")
+        var text: [UInt8] = []
+        for byte in value.utf8 { PercentEncoding.append(byte, to: &text) }
+        members.append("\(name)=\(text.span.text)")
     }
 
     mutating func add(_ origin: Origin) {

@@ -21,7 +21,7 @@ enum Logs {
 
         /// Whether to use colours: for terminals that can show them, unless the user does not want them (no-color.org).
         var hasColours: Bool {
-            isTerminal && (Environment.value(of: "NO_COLOR") ?? "").isEmpty && Environment.value(of: "TERM") != "dumb"
+            isTerminal && Environment.text(of: "NO_COLOR") == nil && Environment.value(of: "TERM") != "dumb"
         }
     }
 

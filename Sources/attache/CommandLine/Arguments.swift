@@ -36,6 +36,11 @@ struct Arguments: Sendable {
     /// Whether an option was given.
     func has(_ option: String) -> Bool { values[option] != nil }
 
+    /// Throws if one of the options was given. `reason` follows its name.
+    func refuse(_ options: [String], _ reason: String) throws(CommandError) {
+        if let option = options.first(where: has) { throw error("'--\(option)' \(reason)") }
+    }
+
     /// The value of an option that is 'yes' or 'no'; nil if it was not given.
     func yesOrNo(_ option: String) throws(CommandError) -> Bool? {
         switch value(of: option) {

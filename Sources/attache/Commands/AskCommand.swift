@@ -86,10 +86,7 @@ struct AskCommand: Command {
         case let verb?:
             throw arguments.error(Arguments.unknown("operand", verb, among: ["answer", "answers", "forget"]))
         }
-        if verb != "answer" {
-            let alone = ["persistence", "password-file", "until"].first { arguments.has($0) }
-            if let alone { throw arguments.error("'--\(alone)' belongs to 'answer'") }
-        }
+        if verb != "answer" { try arguments.refuse(["persistence", "password-file", "until"], "belongs to 'answer'") }
         self.query = query
         proxy = try RunningProxy(by: arguments)
     }
@@ -106,10 +103,8 @@ struct AskCommand: Command {
             throw arguments.error(act == "use" ? "'use' needs the name of a credential" : "'user' needs a user's name")
         }
         if !needsName, name != nil { throw arguments.error("'\(act)' takes no further words") }
-        if act != "user", arguments.has("password-file") {
-            throw arguments.error("'--password-file' belongs to 'user'")
-        }
-        if act != "trust", arguments.has("until") { throw arguments.error("'--until' belongs to 'trust'") }
+        if act != "user" { try arguments.refuse(["password-file"], "belongs to 'user'") }
+        if act != "trust" { try arguments.refuse(["until"], "belongs to 'trust'") }
         query.add("id", id)
         query.add("act", act)
         if let name { query.add("name", name) }

@@ -44,9 +44,7 @@ extension CredentialCommand {
             let certificate = arguments.value(of: "certificate")
             let said = ["token", "certificate", "password-file"].filter { arguments.has($0) }
             if said.count > 1 { throw arguments.error("'--\(said[0])' and '--\(said[1])' exclude each other") }
-            if certificate == nil, let alone = ["key", "passphrase"].first(where: { arguments.has($0) }) {
-                throw arguments.error("'--\(alone)' needs '--certificate'")
-            }
+            if certificate == nil { try arguments.refuse(["key", "passphrase"], "needs '--certificate'") }
             if let token {
                 source = .token(file: token)
             } else if let certificate {

@@ -283,10 +283,8 @@ extension CredentialCommand {
         /// Throws if an option or operand does not fit this action.
         func check(_ arguments: Arguments) throws(CommandError) {
             if self == .list, arguments.operands.count > 1 { throw arguments.error("'list' takes no URL and no USER") }
-            for option in CredentialCommand.syntax.options
-            where option.name != "config" && !options.contains(option.name) && arguments.has(option.name) {
-                throw arguments.error("'--\(option.name)' cannot be used with '\(rawValue)'")
-            }
+            let others = CredentialCommand.syntax.options.map(\.name).filter { $0 != "config" && !options.contains($0) }
+            try arguments.refuse(others, "cannot be used with '\(rawValue)'")
         }
     }
 }

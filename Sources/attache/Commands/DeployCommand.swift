@@ -88,9 +88,8 @@ struct DeployCommand: Command {
             case .compose: ["name", "image"]
             case .kubernetes: ["name", "sidecar", "service", "helm", "config", "namespace", "image", "host"]
             }
-        for option in Self.syntax.options where arguments.has(option.name) && !useful.contains(option.name) {
-            throw arguments.error("'--\(option.name)' cannot be used with \(place.rawValue)")
-        }
+        let useless = Self.syntax.options.map(\.name).filter { !useful.contains($0) }
+        try arguments.refuse(useless, "cannot be used with \(place.rawValue)")
         for (one, other) in [
             ("sidecar", "service"), ("sidecar", "helm"), ("config", "host"), ("helm", "namespace"),
             ("socket", "helpers"),

@@ -159,11 +159,9 @@ struct InitCommand: Command {
         entry.endpoint = arguments.value(of: "oauth2")
         entry.issuer = arguments.value(of: "issuer")
         entry.registry = arguments.value(of: "registry")
-        if let issuer = entry.issuer, TokenIssuer(issuer)?.url.isSafe != true {
-            throw arguments.error("'--issuer' is an https URL without a query, or http of this machine")
-        }
-        if let registry = entry.registry, TokenIssuer(registry)?.url.isSafe != true {
-            throw arguments.error("'--registry' is an https URL without a query, or http of this machine")
+        for (option, url) in [("issuer", entry.issuer), ("registry", entry.registry)] {
+            guard let url, TokenIssuer(url)?.url.isSafe != true else { continue }
+            throw arguments.error("'--\(option)' is an https URL without a query, or http of this machine")
         }
         if let name = arguments.value(of: "ccache") {
             entry.ticketCache = TicketCacheName(typed: name) == nil ? try WholePath.of(name) : name
@@ -205,7 +203,7 @@ struct InitCommand: Command {
             server: request, way: way, former: edit.configuration, isNew: isNew,
             folder: RuleFileEdit.folder(of: path), replaces: replaces, listen: listen)
         if isNew {
-            try requireListener()
+            try Self.requireFree(listen, "listen")
             rules.admin = try adminListener()
             if way == .intercept, StatePath.find(nil) == nil { rules.state = "attache-state" }
         }
@@ -233,19 +231,17 @@ struct InitCommand: Command {
         return FirstRules.User(name: user, password: Secret(wiping: &text), file: rules.uniqueFile("users"))
     }
 
-    /// Throws if another program listens on the address.
-    private func requireListener() throws(CommandError) {
-        do throws(IOError) {
-            try Listener.probe(SocketAddress(listen.address, port: listen.port))
-        } catch { throw .failed("\(error): use --listen for another address") }
+    /// Throws if another program listens on the address of that option.
+    private static func requireFree(_ endpoint: Endpoint, _ option: String) throws(CommandError) {
+        do throws(IOError) { try Listener.probe(SocketAddress(endpoint.address, port: endpoint.port)) } catch {
+            throw .failed("\(error): use --\(option) for another address")
+        }
     }
 
     /// The address of the dashboard: the one that was given, else the first free one of this machine beside `listen`.
     private func adminListener() throws(CommandError) -> Endpoint? {
         if let admin {
-            do throws(IOError) { try Listener.probe(SocketAddress(admin.address, port: admin.port)) } catch {
-                throw .failed("\(error): use --admin for another address")
-            }
+            try Self.requireFree(admin, "admin")
             return admin
         }
         if listen.port < 2 { return nil }

@@ -48,7 +48,7 @@ struct StoreCommand: Command {
     init(_ arguments: Arguments) throws(CommandError) {
         switch arguments.operand(0) ?? "" {
         case "rekey":
-            if arguments.has("replace") { throw arguments.error("'--replace' cannot be used with 'rekey'") }
+            try arguments.refuse(["replace"], "cannot be used with 'rekey'")
             if arguments.operands.count > 2 { throw arguments.error("'rekey' takes one key") }
             let key = try ValueSource(arguments, option: "to", operand: 1)
             let path = try RuleFilePath.choose(arguments.value(of: "config"))
@@ -57,9 +57,7 @@ struct StoreCommand: Command {
             }
             work = .rekey(place, to: key)
         case "migrate":
-            for option in ["to", "config"] where arguments.has(option) {
-                throw arguments.error("'--\(option)' cannot be used with 'migrate'")
-            }
+            try arguments.refuse(["to", "config"], "cannot be used with 'migrate'")
             guard let source = arguments.operand(1), let destination = arguments.operand(2) else {
                 throw arguments.error(
                     "\(arguments.operand(1) == nil ? "SOURCE and DESTINATION are" : "DESTINATION is") missing")

@@ -19,9 +19,7 @@ extension TrustCommand {
         /// - Parameter place: the place of the store; nil if unknown.
         init?(_ arguments: Arguments, _ place: CredentialStore.Place?) throws(CommandError) {
             guard arguments.has("accept") else {
-                if let alone = ["until", "yes"].first(where: { arguments.has($0) }) {
-                    throw arguments.error("'--\(alone)' belongs to '--accept'")
-                }
+                try arguments.refuse(["until", "yes"], "belongs to '--accept'")
                 return nil
             }
             guard let text = arguments.value(of: "until") else {

@@ -52,10 +52,7 @@ struct CredentialCommand: Command {
         ruleFile = arguments.value(of: "config")
         path = try RuleFilePath.choose(ruleFile)
         configuration = try RuleFile.read(path).valid()
-        guard let place = CredentialStore.Place(configuration) else {
-            throw .configuration(StatePath.unknown(for: "credentials"))
-        }
-        self.place = place
+        place = try .known(by: configuration)
     }
 
     /// Checks that the persistence is permanent. `session` and `none` end with a client's session and with a request,

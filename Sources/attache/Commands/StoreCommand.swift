@@ -52,10 +52,7 @@ struct StoreCommand: Command {
             if arguments.operands.count > 2 { throw arguments.error("'rekey' takes one key") }
             let key = try ValueSource(arguments, option: "to", operand: 1)
             let path = try RuleFilePath.choose(arguments.value(of: "config"))
-            guard let place = CredentialStore.Place(try RuleFile.read(path).valid()) else {
-                throw .configuration(StatePath.unknown(for: "credentials"))
-            }
-            work = .rekey(place, to: key)
+            work = .rekey(try .known(by: try RuleFile.read(path).valid()), to: key)
         case "migrate":
             try arguments.refuse(["to", "config"], "cannot be used with 'migrate'")
             guard let source = arguments.operand(1), let destination = arguments.operand(2) else {

@@ -3,6 +3,7 @@ import Challenges
 import Credentials
 import IO
 import Model
+import Rules
 import TLS
 import Upstream
 
@@ -15,9 +16,7 @@ extension TrustCommand {
         private let place: CredentialStore.Place
 
         /// Creates it; nil if nothing is to be stored.
-        ///
-        /// - Parameter place: the place of the store; nil if unknown.
-        init?(_ arguments: Arguments, _ place: CredentialStore.Place?) throws(CommandError) {
+        init?(_ arguments: Arguments, _ configuration: Configuration) throws(CommandError) {
             guard arguments.has("accept") else {
                 try arguments.refuse(["until", "yes"], "belongs to '--accept'")
                 return nil
@@ -32,10 +31,9 @@ extension TrustCommand {
             if arguments.has("name") {
                 throw arguments.error("an exception is for any name in the certificate: remove '--name'")
             }
-            guard let place else { throw .configuration(StatePath.unknown(for: "credentials")) }
+            place = try .known(by: configuration)
             until = day
             isConfirmed = arguments.has("yes")
-            self.place = place
         }
 
         /// Throws if there is no way to ask for confirmation.

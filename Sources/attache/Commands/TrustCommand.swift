@@ -57,7 +57,7 @@ struct TrustCommand: Command {
         } else {
             configuration = Configuration()
         }
-        acceptance = try Acceptance(arguments, CredentialStore.Place(configuration))
+        acceptance = try Acceptance(arguments, configuration)
     }
 
     func run() throws(CommandError) -> Int32 {

@@ -21,10 +21,7 @@ extension CredentialStore.Place {
                     + "'\(store.location.backend.rawValue) file PATH' or '\(store.location.backend.rawValue) env NAME', or use libpq's password file"
             )
         }
-        guard let place = CredentialStore.Place(configuration) else {
-            throw .configuration(StatePath.unknown(for: "credentials"))
-        }
-        self = place
+        self = try .known(by: configuration)
     }
 
     /// Whether the connection string has a password, as a keyword or in a URI (libpq, section Connection Strings).

@@ -15,6 +15,15 @@ extension CredentialStore.Place {
             self.init(file: "\(directory)/credentials.db", key: nil)
         }
     }
+
+    /// The store of a rule file.
+    /// - Throws: if its place is unknown.
+    static func known(by configuration: Configuration) throws(CommandError) -> CredentialStore.Place {
+        guard let place = CredentialStore.Place(configuration) else {
+            throw .configuration(StatePath.unknown(for: "credentials"))
+        }
+        return place
+    }
 }
 
 extension Configuration {
@@ -25,21 +34,15 @@ extension Configuration {
 extension CAStore {
     /// The CA that a rule file names. Nil if its place is unknown.
     convenience init?(_ configuration: Configuration) {
-        guard let place = Location(configuration) else { return nil }
-        self.init(
-            place, names: configuration.authority.names.map { NameConstraint($0) }, environment: Environment.all)
-    }
-}
-
-extension CAStore.Location {
-    init?(_ configuration: Configuration) {
+        let place: Location
         if let files = configuration.authority.files {
-            self = .files(
-                certificate: files.certificate, key: files.key, passphrase: files.passphrase)
+            place = .files(certificate: files.certificate, key: files.key, passphrase: files.passphrase)
         } else {
             guard let directory = StatePath.find(configuration.state) else { return nil }
-            self = .state(directory: directory)
+            place = .state(directory: directory)
         }
+        self.init(
+            place, names: configuration.authority.names.map { NameConstraint($0) }, environment: Environment.all)
     }
 }
 

@@ -73,11 +73,9 @@ struct AuthorityCommand: Command {
         if case .files(let certificate, _, _) = store.place {
             throw .configuration("the CA \(certificate) is your own: renew it where it was made")
         }
-        do throws(CAStore.Problem) {
-            try store.renew(host: Environment.hostName, at: Self.now)
-            let certificate = try store.certificate(host: Environment.hostName, at: Self.now)
-            Console.print("new CA: \(certificate), valid until \(certificate.lastDay)")
-        } catch { throw .failed("\(error)") }
+        try CommandError.failing { try store.renew(host: Environment.hostName, at: Self.now) }
+        let certificate = try certificate()
+        Console.print("new CA: \(certificate), valid until \(certificate.lastDay)")
         Console.error(
             "a running proxy uses it at once; its clients must trust it: attache authority export")
     }
@@ -90,8 +88,6 @@ extension AuthorityCommand {
             case pem
             case der
             case p12TrustStore = "p12-truststore"
-
-            var isText: Bool { self == .pem }
         }
 
         let certificate: Certificate
@@ -103,7 +99,7 @@ extension AuthorityCommand {
             let bytes = try encoded()
             if let output {
                 try CommandError.failing { try DurableFile.write(bytes.span, to: output, mode: 0o644) }
-            } else if !format.isText, Terminal.isStandardOutput {
+            } else if format != .pem, Terminal.isStandardOutput {
                 throw .failed("\(format.rawValue) cannot go to a terminal: use --output FILE")
             } else if OutputFile.standardOutput.write(bytes) != .all {
                 throw .failed("cannot write to standard output")
@@ -124,11 +120,11 @@ extension AuthorityCommand {
         }
 
         private var hints: String {
-            let file = output ?? (format.isText ? "attache-ca.pem" : "FILE")
+            let file = output ?? (format == .pem ? "attache-ca.pem" : "FILE")
             let uses =
                 switch format {
-                case .pem, .der:
-                    format.isText ? Self.uses(ofPEM: file) : "  Windows, Java and Android import \(file) unchanged."
+                case .pem: Self.uses(ofPEM: file)
+                case .der: "  Windows, Java and Android import \(file) unchanged."
                 case .p12TrustStore:
                     """
                       Java   -Djavax.net.ssl.trustStore=\(file) -Djavax.net.ssl.trustStorePassword=\(ToolFiles.javaPassword)

@@ -74,10 +74,8 @@ struct FirstLogin {
     }
 
     /// The block in the rule file.
-    ///
-    /// - Parameter file: the secret's, as the rule file names it.
-    func block(secretFile file: String) -> String {
-        let file = RuleWord.quoted(file)
+    var block: String {
+        let file = RuleWord.quoted(secretFile)
         let words =
             switch content {
             case .password(let user): "user \(RuleWord.quoted(user)); password file \(file)"

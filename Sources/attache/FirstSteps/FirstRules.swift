@@ -129,8 +129,8 @@ struct FirstRules {
     /// `egress`, for addresses and ports that a proxy does not connect to by default.
     private var network: [String] {
         let rules = RuleSet(former)
-        let isRefused = { (address: IPAddress) in
-            !rules.egress.permits(address, port: server.port).isPermitted
+        let refused = { (addresses: [IPAddress], port: UInt16) in
+            addresses.filter { !rules.egress.permits($0, port: port).isPermitted }.map { "\(Endpoint($0, port))" }
         }
         let addresses: [IPAddress] =
             if let address = IPAddress(server.host) {
@@ -140,13 +140,10 @@ struct FirstRules {
             } else {
                 HostsFile.addresses(of: server.host)
             }
-        var entries =
-            parent == nil || IPAddress(server.host) != nil
-            ? addresses.filter(isRefused).map { Endpoint($0, server.port).description } : []
+        var entries = parent == nil || IPAddress(server.host) != nil ? refused(addresses, server.port) : []
         if let parent = parent?.server.address {
             let addresses = IPAddress(parent.host).map { [$0] } ?? HostsFile.addresses(of: parent.host)
-            entries += addresses.filter { !rules.egress.permits($0, port: parent.port).isPermitted }
-                .map { Endpoint($0, parent.port).description }
+            entries += refused(addresses, parent.port)
         }
         var words = entries.isEmpty ? [] : ["allow \(entries.joined(separator: " "))"]
         if way == .intercept, !rules.egress.permitsConnect(port: server.port) {
@@ -170,7 +167,7 @@ struct FirstRules {
             "parent \(RuleWord.quoted(parent.name)) { \(parent.server.scheme.rawValue) \(parent.server.address) }",
         ]
         if let parentAnswer {
-            lines.append(parentAnswer.login.block(secretFile: parentAnswer.login.secretFile))
+            lines.append(parentAnswer.login.block)
             lines += challenge(parentAnswer, isOfParent: true)
         }
         return lines
@@ -248,17 +245,11 @@ struct FirstRules {
     // MARK: - Logins
 
     private var credentials: [String] {
-        var lines: [String] = []
-        if [identity, answer].contains(where: { $0?.login.secret != nil }) {
-            lines.append(
-                "# Only you can read the file of the secret. Change it, and the next request uses the new one.")
-        }
-        for answer in [identity, answer].compactMap(\.self) {
-            lines.append(answer.login.block(secretFile: answer.login.secretFile))
-        }
-        for answer in [identity, answer].compactMap(\.self) {
-            lines += [""] + challenge(answer, isOfParent: false)
-        }
+        let answers = [identity, answer].compactMap(\.self)
+        let hint = "# Only you can read the file of the secret. Change it, and the next request uses the new one."
+        var lines = answers.contains { $0.login.secret != nil } ? [hint] : []
+        lines += answers.map(\.login.block)
+        for answer in answers { lines += [""] + challenge(answer, isOfParent: false) }
         return lines
     }
 

@@ -66,10 +66,7 @@ extension ReplayCommand {
         /// The answer in words; nil if there was no answer.
         let words: String?
 
-        var text: String {
-            guard let words else { return "no answer" + (rule.map { ", by rule \($0)" } ?? "") }
-            return words + (rule.map { ", by rule \($0)" } ?? "")
-        }
+        var text: String { (words ?? "no answer") + (rule.map { ", by rule \($0)" } ?? "") }
 
         /// Whether the same credential is sent, or none. Lines of a rule file may move.
         func isSame(as other: ReplayCommand.Answer) -> Bool {

@@ -179,8 +179,9 @@ struct DashboardSiteTests {
         sources.expiries = { [Expiry(kind: "token", name: "ci", end: WallTime(seconds: 2 * 86_400))] }
         var json = JSONText()
         json.array { json in
-            sources.writeCertificates(to: &json)
-            sources.writeExpiries(to: &json)
+            for part in DashboardSources.parts where ["certificates", "expiries"].contains("\(part.name)") {
+                part.write(sources, &json)
+            }
         }
         #expect(json.text.contains(#""state":"seen","certificates":[{"name":"lab\"","facts":[["names","<b>"]]}]"#))
         #expect(

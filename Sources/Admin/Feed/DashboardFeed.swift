@@ -46,7 +46,7 @@ final class DashboardFeed {
     /// A part of the page, sent whole when it has changed.
     private struct Part: Sendable {
         let name: StaticString
-        let make: @Sendable (DashboardSources, inout JSONText) -> Void
+        let write: DashboardSources.Writer
         var text = ""
         /// The number of changes.
         var number = 0
@@ -58,17 +58,7 @@ final class DashboardFeed {
         self.loop = loop
         self.pool = pool
         figures = sources.load()
-        parts = [
-            Part(name: "status") { $0.writeStatus(to: &$1) },
-            Part(name: "questions") { $0.writeQuestions(to: &$1) },
-            Part(name: "answers") { $0.writeAnswers(to: &$1) },
-            Part(name: "challenges") { $0.writeChallenges(to: &$1) },
-            Part(name: "credentials") { $0.writeCredentials(to: &$1) },
-            Part(name: "parents") { $0.writeParents(to: &$1) },
-            Part(name: "certificates") { $0.writeCertificates(to: &$1) },
-            Part(name: "expiries") { $0.writeExpiries(to: &$1) },
-            Part(name: "migration") { $0.writeMigration(to: &$1) },
-        ]
+        parts = DashboardSources.parts.map { Part(name: $0.name, write: $0.write) }
         alarm = Alarm(on: loop) { [unowned self] in tick() }
         setAlarm()
     }
@@ -129,7 +119,7 @@ final class DashboardFeed {
     private static func changed(_ parts: [Part], _ sources: DashboardSources) -> [(place: Int, text: String)] {
         parts.indices.compactMap { place in
             var json = JSONText()
-            parts[place].make(sources, &json)
+            parts[place].write(sources, &json)
             return json.text == parts[place].text ? nil : (place, json.text)
         }
     }

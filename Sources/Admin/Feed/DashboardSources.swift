@@ -46,12 +46,27 @@ public struct DashboardSources: Sendable {
     }
 }
 
-/// The parts of the page, in its own format.
 extension DashboardSources {
+    /// Writes a part of the page, in its own format.
+    typealias Writer = @Sendable (DashboardSources, inout JSONText) -> Void
+
+    /// The parts of the page. Those of migration are the weak logins and old TLS still in use, with their clients.
+    static let parts: [(name: StaticString, write: Writer)] = [
+        ("status", { $0.writeStatus(to: &$1) }),
+        ("questions", { $1.list($0.state.questions.open) { $0.question($1) } }),
+        ("answers", { $1.list($0.state.standingAnswers(on: Day(of: SystemClock.wallTime))) { $0.answer($1) } }),
+        ("challenges", { $1.list($0.challenges(), limit: listLimit) { $0.challenge($1) } }),
+        ("credentials", { $1.list($0.credentials().entries, limit: listLimit) { $0.credential($1) } }),
+        ("parents", { $1.list($0.status().parents) { $1.write(to: &$0) } }),
+        ("certificates", { sources, json in json.array { sources.writeCertificates(to: &$0) } }),
+        ("expiries", { $1.list($0.expiries(), limit: listLimit) { $1.write(to: &$0) } }),
+        ("migration", { $1.list($0.dated()) { $1.write(to: &$0) } }),
+    ]
+
     /// The limit of entries of a list for a page. Of credentials, those in the worst state.
     private static let listLimit = 1000
 
-    func writeStatus(to json: inout JSONText) {
+    private func writeStatus(to json: inout JSONText) {
         let waiting = RunningStatus.Waiting(
             unanswered: challenges().count(where: \.isOpen), credentials: credentials(),
             questions: state.questions.open.count)
@@ -59,38 +74,8 @@ extension DashboardSources {
         json.object { status.write(to: &$0, waiting) }
     }
 
-    func writeParents(to json: inout JSONText) {
-        json.list(status().parents) { $1.write(to: &$0) }
-    }
-
-    func writeQuestions(to json: inout JSONText) {
-        json.list(state.questions.open) { $0.question($1) }
-    }
-
-    func writeAnswers(to json: inout JSONText) {
-        let today = Day(of: SystemClock.wallTime)
-        json.list(state.standingAnswers(on: today)) { $0.answer($1) }
-    }
-
-    func writeChallenges(to json: inout JSONText) {
-        json.list(challenges(), limit: Self.listLimit) { $0.challenge($1) }
-    }
-
-    func writeCredentials(to json: inout JSONText) {
-        json.list(credentials().entries, limit: Self.listLimit) { $0.credential($1) }
-    }
-
-    func writeCertificates(to json: inout JSONText) {
-        json.array { json in for look in certificates?.looks ?? [] { look.write(to: &json) } }
-    }
-
-    func writeExpiries(to json: inout JSONText) {
-        json.list(expiries(), limit: Self.listLimit) { $1.write(to: &$0) }
-    }
-
-    /// Writes the weak logins and old TLS still in use, with their clients.
-    func writeMigration(to json: inout JSONText) {
-        json.list(dated()) { $1.write(to: &$0) }
+    private func writeCertificates(to json: inout JSONText) {
+        for look in certificates?.looks ?? [] { look.write(to: &json) }
     }
 }
 

@@ -37,14 +37,11 @@ struct JSONText {
         string(value)
     }
 
-    mutating func member(_ name: String, _ value: Int) {
+    mutating func member(_ name: String, _ value: Int?) {
+        guard let value else { return }
         key(name)
         separate()
         text += "\(value)"
-    }
-
-    mutating func member(_ name: String, _ value: Int?) {
-        if let value { member(name, value) }
     }
 
     mutating func member(_ name: String, _ value: Bool) {

@@ -168,8 +168,8 @@ struct ControlSite: AdminResponder {
 }
 
 extension AdminResponse {
-    static func json(_ text: String) -> AdminResponse {
-        AdminResponse(status: .ok, contentType: "application/json", body: text + "\n")
+    static func json(_ text: String, _ fields: [Field] = []) -> AdminResponse {
+        AdminResponse(status: .ok, contentType: "application/json", fields: fields, body: text + "\n")
     }
 
     static func wrongMethod(_ right: String) -> AdminResponse {

@@ -88,9 +88,7 @@ final class DashboardSite {
     private func session(_ request: AdminRequest, port: UInt16) async -> AdminResponse {
         switch request.method {
         case .get:
-            var json = JSONText()
-            json.object { $0.member("users", sources.users != nil) }
-            return .json(json.text)
+            return .json(JSONText.document { $0.member("users", sources.users != nil) })
         case .post:
             if let password = Self.credentials(of: request, scheme: "basic") {
                 return await login(password, of: request, port: port)
@@ -105,9 +103,7 @@ final class DashboardSite {
             return Self.begin(session, of: request, port: port)
         case .delete:
             if let session = Self.session(of: request, port: port) { sources.access.end(session) }
-            var response = AdminResponse.text(.ok, "logged out")
-            response.fields = [Self.setCookie(nil, of: request, port: port)]
-            return response
+            return .text(.ok, "logged out", [Self.setCookie(nil, of: request, port: port)])
         default: return .wrongMethod("GET, POST, DELETE")
         }
     }
@@ -116,11 +112,8 @@ final class DashboardSite {
     private static func begin(
         _ session: DashboardAccess.Session, of request: AdminRequest, port: UInt16
     ) -> AdminResponse {
-        var json = JSONText()
-        json.object { $0.member("key", session.key) }
-        var response = AdminResponse.json(json.text)
-        response.fields = [setCookie(session.cookie, of: request, port: port)]
-        return response
+        .json(
+            JSONText.document { $0.member("key", session.key) }, [setCookie(session.cookie, of: request, port: port)])
     }
 
     /// - Parameter credentials: user and password in the form of Basic (RFC 7617).

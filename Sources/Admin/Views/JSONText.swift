@@ -93,15 +93,20 @@ extension JSONText {
     mutating func object(_ field: some JSONField, _ body: (inout JSONText) -> Void) { object(field.rawValue, body) }
     mutating func array(_ field: some JSONField, _ body: (inout JSONText) -> Void) { array(field.rawValue, body) }
 
+    /// Returns an object as text.
+    static func document(_ members: (inout JSONText) -> Void) -> String {
+        var json = JSONText()
+        json.object(members)
+        return json.text
+    }
+
     /// Returns a document with the version of the format and one list.
     static func document<Entry>(
         _ field: DocumentField, _ entries: [Entry], _ write: (inout JSONText, Entry) -> Void
     ) -> String {
-        var json = JSONText()
-        json.object { json in
+        document { json in
             json.member(DocumentField.version, JSONFormat.version)
             json.array(field) { json in for entry in entries { write(&json, entry) } }
         }
-        return json.text
     }
 }

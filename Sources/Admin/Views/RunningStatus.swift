@@ -120,8 +120,7 @@ public struct RunningStatus: Sendable {
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
     func json(_ waiting: Waiting) -> String {
-        var json = JSONText()
-        json.object { json in
+        JSONText.document { json in
             write(to: &json, waiting)
             json.array(StatusField.parentServers) { json in for parent in parents { parent.write(to: &json) } }
             json.array(StatusField.expiries) { json in
@@ -129,7 +128,6 @@ public struct RunningStatus: Sendable {
             }
             json.array(StatusField.weakLogins) { json in for use in dated { use.write(to: &json) } }
         }
-        return json.text
     }
 
     /// Writes the members of an object: all but the parents, whose figures change all the time.

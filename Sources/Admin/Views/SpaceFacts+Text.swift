@@ -13,13 +13,11 @@ extension SpaceFacts {
     }
 
     func json(at now: WallTime) -> String {
-        var json = JSONText()
-        json.object { json in
+        JSONText.document { json in
             json.member("stored", stored)
             json.member("facts", sentences)
             json.member("refused", refused.map(\.name))
         }
-        return json.text
     }
 
     /// The sentences about the origin and the target.

@@ -51,7 +51,7 @@ struct MetricsPageTests {
         questions.requestsRefused = 5
         page.set(questions)
         page.set(.storeUp, 1)
-        page.set(.storeFollowedTimestampSeconds, number: 1_795_000_100.25)
+        page.set(.storeFollowedTimestampSeconds, 1_795_000_100.25)
         page.set(.rulesLoadedTimestampSeconds, 1_795_000_050)
         page.set(.rulesReloadFailed, 1)
         page.set(.rulesReloads, [("loaded", 2), ("rejected", 1)])

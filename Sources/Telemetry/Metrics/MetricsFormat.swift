@@ -1,3 +1,5 @@
+import Bytes
+
 extension MetricsPage {
     /// A text format of metrics.
     public enum Format: Sendable {
@@ -19,7 +21,10 @@ extension MetricsPage {
         public init(accepting fields: [String]) {
             var (openMetrics, plain) = (0.0, 0.0)
             for range in fields.flatMap({ $0.split(separator: ",") }) {
-                let parts = range.split(separator: ";").map { Self.trimmed($0).lowercased() }
+                let parts = range.split(separator: ";").map { part in
+                    let bytes = Array(part.utf8)
+                    return bytes.span.extracting(bytes.span.trimmingBlanks(0..<bytes.count)).text.lowercased()
+                }
                 let parameters = parts.dropFirst()
                 var weight = 1.0
                 if let text = parameters.first(where: { $0.hasPrefix("q=") })?.dropFirst(2) {
@@ -36,13 +41,6 @@ extension MetricsPage {
                 }
             }
             self = openMetrics > 0 && openMetrics >= plain ? .openMetrics : .prometheus
-        }
-
-        private static func trimmed(_ text: Substring) -> Substring {
-            var text = text
-            while let first = text.first, first == " " || first == "\t" { text.removeFirst() }
-            while let last = text.last, last == " " || last == "\t" { text.removeLast() }
-            return text
         }
     }
 }

@@ -45,10 +45,7 @@ public struct MetricsPage {
     // MARK: - Figures
 
     /// - Parameter value: the value; nil: the family is omitted.
-    public mutating func set(_ family: MetricFamily, _ value: Int?) { samples[family] = value.map { [([], "\($0)")] } }
-
-    /// - Parameter value: the value; nil: the family is omitted.
-    public mutating func set(_ family: MetricFamily, number value: Double?) {
+    public mutating func set(_ family: MetricFamily, _ value: (some Numeric)?) {
         samples[family] = value.map { [([], "\($0)")] }
     }
 
@@ -72,13 +69,13 @@ public struct MetricsPage {
 
     /// Sets the figures of the process, with the names of Prometheus' client libraries.
     public mutating func set(_ process: ProcessFigures) {
-        set(.processorSeconds, number: process.processorSeconds)
+        set(.processorSeconds, process.processorSeconds)
         set(.processOpenFds, process.openDescriptors)
         set(.processMaxFds, process.descriptorLimit)
         set(.processVirtualMemoryBytes, process.virtualBytes)
         set(.processVirtualMemoryMaxBytes, process.virtualLimit)
         set(.processResidentMemoryBytes, process.residentBytes)
-        set(.processStartTimeSeconds, number: process.startSeconds)
+        set(.processStartTimeSeconds, process.startSeconds)
     }
 
     public mutating func set(_ questions: Questions) {

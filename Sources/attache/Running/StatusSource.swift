@@ -139,7 +139,7 @@ final class StatusSource: Sendable {
         page.set(shared.challenges.questions.figures)
         if let followed = store.lastFollowed {
             page.set(.storeUp, store.problem == nil ? 1 : 0)
-            page.set(.storeFollowedTimestampSeconds, number: Double(followed.milliseconds) / 1000)
+            page.set(.storeFollowedTimestampSeconds, Double(followed.milliseconds) / 1000)
         }
         reloads.setFigures(on: &page)
         page.set(ends)

@@ -25,7 +25,7 @@ public final class AdminServer {
         address: SocketAddress, on loop: EventLoop, sources: AdminSources, dashboard: DashboardSources? = nil,
         connectionLimit: Int = 64
     ) throws(IOError) {
-        let practice = try? PracticeOrigin(nonceLifetime: PracticeOrigin.usualNonceLifetime)
+        let practice = try? PracticeOrigin()
         // Open pages leave room for health checks and metrics.
         let pages = max(1, connectionLimit - max(2, connectionLimit / 8))
         let feed = dashboard.map { DashboardFeed($0, limit: pages, on: loop) }

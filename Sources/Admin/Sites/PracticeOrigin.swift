@@ -6,14 +6,11 @@ import HTTP
 /// An origin that asks for credentials, so that a new user sees an answered challenge in the first minute. The
 /// challenges and their verification are real; they protect one line of text.
 struct PracticeOrigin {
-    /// The default lifetime of a nonce. It is short, so that a user who practises for a minute sees
-    /// `stale=true` too.
-    static let usualNonceLifetime = Milliseconds.minutes(1)
-
     private let digest: Digest
     private let digestSHA256: Digest
 
-    init(nonceLifetime: Milliseconds) throws(CryptoError) {
+    /// - Parameter nonceLifetime: short by default, so that a user who practises for a minute sees `stale=true` too.
+    init(nonceLifetime: Milliseconds = .minutes(1)) throws(CryptoError) {
         digest = try Digest(.digest, algorithm: .md5, nonceLifetime: nonceLifetime)
         digestSHA256 = try Digest(.digestSHA256, algorithm: .sha256, nonceLifetime: nonceLifetime)
     }

@@ -26,8 +26,7 @@ struct JSONText {
 
     private mutating func key(_ name: String) {
         separate()
-        quote(name)
-        text += ":"
+        text += "\(name.jsonString):"
         isFirst = true
     }
 
@@ -67,10 +66,8 @@ struct JSONText {
 
     mutating func string(_ value: String) {
         separate()
-        quote(value)
+        text += value.jsonString
     }
-
-    private mutating func quote(_ value: String) { text += value.jsonString }
 }
 
 extension JSONText {

@@ -52,25 +52,23 @@ final class AdminSite: AdminResponder {
             return .text(
                 .methodNotAllowed, "only GET and HEAD are supported here", [.init(name: "Allow", value: "GET, HEAD")])
         }
-        let resource = AdminSite.Resource(path: request.path)
-        if request.isForwarded {
-            guard case .practice? = resource else {
-                return .text(.forbidden, "through the proxy, only the practice pages of this address can be reached")
-            }
+        if let space = PracticeOrigin.Space.allCases.first(where: { request.path.span.isPath(below: $0.traits.path) }) {
+            return (try? practice?.response(to: request, in: space, at: 0 + now.time(since: .zero)))
+                ?? .text(.serviceUnavailable, "the practice server does not work: the system gave no random bytes")
         }
-        switch resource {
-        case .index: return index
-        case .health: return .text(.ok, "ok")
-        case .readiness: return readiness
-        case .metrics:
+        if request.isForwarded {
+            return .text(.forbidden, "through the proxy, only the practice pages of this address can be reached")
+        }
+        switch String(decoding: request.path, as: UTF8.self) {
+        case "/": return index
+        case "/healthz": return .text(.ok, "ok")
+        case "/readyz": return readiness
+        case "/metrics":
             if let token = sources.metricsToken, !Self.admits(request.authorization, by: token()) {
                 return .unauthorized(isFirst: request.authorization.isEmpty)
             }
             return .metrics(sources.metrics, as: MetricsPage.Format(accepting: request.accept))
-        case .practice(let space):
-            return (try? practice?.response(to: request, in: space, at: 0 + now.time(since: .zero)))
-                ?? .text(.serviceUnavailable, "the practice server does not work: the system gave no random bytes")
-        case nil: return .text(.notFound, "there is no such page; / lists the pages")
+        default: return .text(.notFound, "there is no such page; / lists the pages")
         }
     }
 
@@ -132,33 +130,6 @@ final class AdminSite: AdminResponder {
                 /practice/digest-sha256   asks for Digest credentials (SHA-256)
 
                 """)
-    }
-
-    /// The resources of the administrator's listener.
-    fileprivate enum Resource: Equatable {
-        case index
-        case health
-        case readiness
-        case metrics
-        case practice(PracticeOrigin.Space)
-
-        /// The resource at a path without a query; nil if none.
-        init?(path: [UInt8]) {
-            let path = path.span
-            if path.equals("/") {
-                self = .index
-            } else if path.equals("/healthz") {
-                self = .health
-            } else if path.equals("/readyz") {
-                self = .readiness
-            } else if path.equals("/metrics") {
-                self = .metrics
-            } else if let space = PracticeOrigin.Space.allCases.first(where: { path.isPath(below: $0.traits.path) }) {
-                self = .practice(space)
-            } else {
-                return nil
-            }
-        }
     }
 }
 

@@ -82,8 +82,8 @@ public struct RunningStatus: Sendable {
         let counts = [
             (rules.routes, "route"), (rules.challenges, "challenge rule"), (rules.credentials, "credential"),
             (rules.parents, "parent"),
-        ]
-        lines.append("rules: \(rules.path), loaded \(AdminTime.text(rules.loaded)); \(Self.list(counts))")
+        ].map { Self.count($0, $1) }.joined(separator: ", ")
+        lines.append("rules: \(rules.path), loaded \(AdminTime.text(rules.loaded)); \(counts)")
         if let rejection {
             lines.append("  a newer rule file was rejected \(AdminTime.text(rejection.time)): \(rejection.reason)")
         }
@@ -112,10 +112,6 @@ public struct RunningStatus: Sendable {
 
     /// The limits of items shown from a long list, for people and in JSON.
     private static let (shown, longest) = (10, 200)
-
-    private static func list(_ counts: [(Int, String)]) -> String {
-        counts.map { count($0, $1) }.joined(separator: ", ")
-    }
 
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 

@@ -106,7 +106,8 @@ struct Arguments: Sendable {
         throw error("\(Self.list(missing)) \(missing.count == 1 ? "is" : "are") missing")
     }
 
-    private static func list(_ names: [String]) -> String {
+    /// Returns the names as people list them.
+    static func list(_ names: [String]) -> String {
         guard names.count > 1, let last = names.last else { return names.first ?? "" }
         return "\(names.dropLast().joined(separator: ", ")) and \(last)"
     }

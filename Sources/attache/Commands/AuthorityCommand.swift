@@ -41,8 +41,6 @@ struct AuthorityCommand: Command {
     private let format: Export.Format
     private let output: String?
 
-    private static var now: WallTime { SystemClock.wallTime }
-
     init(_ arguments: Arguments) throws(CommandError) {
         action = try arguments.choice("action", arguments.operand(0) ?? "")
         format = try arguments.choice("format", arguments.value(of: "format") ?? Export.Format.pem.rawValue)
@@ -59,22 +57,22 @@ struct AuthorityCommand: Command {
 
     func run() throws(CommandError) -> Int32 {
         switch action {
-        case .export: try Export(certificate: try certificate(), format: format, output: output).write()
+        case .export:
+            let certificate = try CommandError.failing { try store.certificate() }
+            try Export(certificate: certificate, format: format, output: output).write()
         case .renew: try renew()
         }
         return ExitStatus.success
-    }
-
-    private func certificate() throws(CommandError) -> Certificate {
-        try CommandError.failing { try store.certificate(host: Environment.hostName, at: Self.now) }
     }
 
     private func renew() throws(CommandError) {
         if case .files(let certificate, _, _) = store.place {
             throw .configuration("the CA \(certificate) is your own: renew it where it was made")
         }
-        try CommandError.failing { try store.renew(host: Environment.hostName, at: Self.now) }
-        let certificate = try certificate()
+        let certificate = try CommandError.failing {
+            try store.renew()
+            return try store.certificate()
+        }
         Console.print("new CA: \(certificate), valid until \(certificate.lastDay)")
         Console.error(
             "a running proxy uses it at once; its clients must trust it: attache authority export")

@@ -265,11 +265,11 @@ struct InitCommand: Command {
             switch store.refresh(at: now) {
             case nil: break
             case .otherNames:
-                try store.renew(host: Environment.hostName, at: now)
+                try store.renew()
                 addition = "; it is new, for all hosts of the rules: tools must trust it again, by the command below"
             case let problem?: Console.error("\(problem)")
             }
-            let certificate = try store.certificate(host: Environment.hostName, at: now)
+            let certificate = try store.certificate()
             return "the CA: \(store.place.certificate), SHA-256 \(certificate.fingerprint)\(addition)"
         }
     }

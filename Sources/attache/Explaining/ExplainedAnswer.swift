@@ -88,10 +88,7 @@ struct ExplainedAnswer {
         let hasLines = isChallenge && !response.lines.isEmpty
         challenges =
             hasLines ? ExplainedChallenges(values: response.lines, isOfParent: response.isOfParent) : nil
-        if hasLines {
-            words = "\(giver) answers \(response.status): \(response.lines.joined(separator: ", "))"
-        } else {
-            words = "\(giver) answers \(response.status), without a challenge"
-        }
+        let lines = hasLines ? ": \(response.lines.joined(separator: ", "))" : ", without a challenge"
+        words = "\(giver) answers \(response.status)\(lines)"
     }
 }

@@ -4,7 +4,6 @@ import Forwarding
 import HTTP
 import IO
 import Model
-import PAC
 import Rules
 import TLS
 import Upstream
@@ -15,10 +14,8 @@ enum ServerProbe {
     static func response(
         to request: ExplainedRequest, by configuration: Configuration
     ) throws(CommandError) -> ChallengeProbe.Response {
-        switch try ask(request, by: configuration, readsPage: true) {
-        case .failure(let failure): throw .failed("no response: \(failure.sentence)")
-        case .success(let response): return response
-        }
+        try ask(request, by: configuration, readsPage: true)
+            .mapError { CommandError.failed("no response: \($0.sentence)") }.get()
     }
 
     /// Sends the request. Blocks.
@@ -67,11 +64,8 @@ enum ServerProbe {
         let isSecure = scheme == .https || route.upgrade != nil
         if isSecure || route.parentList != nil { trust.readSystem() }
         for error in trust.refresh() { Console.error("\(error)") }
-        let automatic = configuration.parents.compactMap { parent in
-            parent.automatic.map { (parent.name, PACFile(path: $0)) }
-        }
         let probe = ChallengeProbe(
-            configuration, trust: trust, automaticParents: Dictionary(automatic) { $1 }, trying: credentials,
+            configuration, trust: trust, automaticParents: configuration.automaticParents, trying: credentials,
             exceptions: isSecure ? TrustInquiry(configuration).exceptions(for: request.host, port: request.port) : [])
         var sent = ChallengeProbe.Request(
             method: request.method, url: request.url, scheme: scheme, host: request.host, port: request.port)

@@ -24,9 +24,7 @@ struct FirstFiles {
             for path in written { DurableFile.remove(path) }
             throw error
         }
-        let names = [edit.path] + written
-        let list =
-            names.count == 1 ? names[0] : "\(names.dropLast().joined(separator: ", ")) and \(names[names.count - 1])"
+        let list = Arguments.list([edit.path] + written)
         Console.print("written: \(list)\(edit.former == nil ? ", which only you can read" : "")")
     }
 

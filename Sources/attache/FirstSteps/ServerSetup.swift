@@ -151,10 +151,8 @@ struct ServerSetup {
         }
         var found = self
         let form = try FirstForm.find(in: response, to: request) { target throws(CommandError) in
-            switch try found.ask(target, readsPage: true) {
-            case .success(let page): return page
-            case .failure(let failure): throw .failed("no response: \(failure.sentence)")
-            }
+            try found.ask(target, readsPage: true)
+                .mapError { CommandError.failed("no response: \($0.sentence)") }.get()
         }
         if let form {
             try logIn(by: form)

@@ -28,9 +28,7 @@ struct ToolFiles {
             }
         } catch { throw .failed("\(error)") }
         directory = try WholePath.of(said ?? state)
-        let authority = try CommandError.failing {
-            try store.certificate(host: Environment.hostName, at: SystemClock.wallTime)
-        }
+        let authority = try CommandError.failing { try store.certificate() }
         certificate = said == nil ? try WholePath.of(store.place.certificate) : "\(directory)/attache-ca.pem"
         let system = try Self.system(but: "\(directory)/tools.pem")
         guard let java = JavaTrustStore.encode(authority, others: system, password: Self.javaPassword) else {

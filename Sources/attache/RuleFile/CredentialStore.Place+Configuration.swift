@@ -1,5 +1,6 @@
 import Bytes
 import Credentials
+import IO
 import Model
 import Rules
 import TLS
@@ -44,6 +45,14 @@ extension CAStore {
         self.init(
             place, names: configuration.authority.names.map { NameConstraint($0) }, environment: Environment.all)
     }
+
+    /// The certificate of the CA, which is made if it is missing.
+    func certificate() throws(CAStore.Problem) -> Certificate {
+        try certificate(host: Environment.hostName, at: SystemClock.wallTime)
+    }
+
+    /// Replaces the CA by a new one.
+    func renew() throws(CAStore.Problem) { try renew(host: Environment.hostName, at: SystemClock.wallTime) }
 }
 
 extension NameConstraint {

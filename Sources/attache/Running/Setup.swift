@@ -79,12 +79,9 @@ struct Setup {
         }
         let rules = RuleSet(configuration)
         guard let trust = try? TrustSources(rules) else { return nil }
-        let automatic = configuration.parents.compactMap { parent in
-            parent.automatic.map { (parent.name, PACFile(path: $0)) }
-        }
         return Setup(
             rules: rules, credentials: credentials, clients: clients, trust: trust,
-            automaticParents: Dictionary(automatic) { $1 }, reported: Reported())
+            automaticParents: configuration.automaticParents, reported: Reported())
     }
 
     /// Opens the log, and creates the policy.
@@ -172,6 +169,12 @@ extension SpanCollector {
 extension Configuration {
     var configuredCredentials: [ConfiguredCredential] {
         credentials.map { ConfiguredCredential(name: $0.name, content: $0.content, commands: $0.commands) }
+    }
+
+    /// The PAC files, by the parent's name.
+    var automaticParents: [String: PACFile] {
+        let files = parents.compactMap { parent in parent.automatic.map { (parent.name, PACFile(path: $0)) } }
+        return Dictionary(files) { $1 }
     }
 
     /// The settings of the programs that give secrets.

@@ -50,9 +50,7 @@ struct StartReport {
     /// The line about the CA that clients must trust; nil if no tunnel is intercepted.
     private var authority: String? {
         guard configuration.routes.contains(where: { $0.action == .intercept }),
-            let store = CAStore(configuration),
-            let certificate = try? store.certificate(
-                host: Environment.hostName, at: SystemClock.wallTime)
+            let store = CAStore(configuration), let certificate = try? store.certificate()
         else { return nil }
         return "authority: \(store.place.certificate), SHA-256 \(certificate.fingerprint)"
     }

@@ -21,29 +21,24 @@ public struct LoadFigures: Sendable {
     /// The load of one second.
     struct Sample {
         let time: WallTime
-        let requests: Int
-        let failed: Int
-        let bytesIn: Int
-        let bytesOut: Int
-        let answered: Int
-        let unanswered: Int
-        let clients: Int
+        /// The figures of the second alone, except that of the connections.
+        private var load: LoadFigures
         /// The median of the durations in milliseconds; `slow` is the 95th percentile. Nil without requests.
         let median: Double?
         let slow: Double?
 
         init(from before: LoadFigures, to now: LoadFigures, at time: WallTime) {
             self.time = time
-            requests = now.requests - before.requests
-            failed = now.failed - before.failed
-            bytesIn = now.bytesIn - before.bytesIn
-            bytesOut = now.bytesOut - before.bytesOut
-            answered = now.answered - before.answered
-            unanswered = now.unanswered - before.unanswered
-            clients = now.clients
-            let counts = zip(now.durations, before.durations).map { max(0, $0 - $1) }
-            median = Self.quantile(0.5, of: counts)
-            slow = Self.quantile(0.95, of: counts)
+            load = now
+            load.requests -= before.requests
+            load.failed -= before.failed
+            load.bytesIn -= before.bytesIn
+            load.bytesOut -= before.bytesOut
+            load.answered -= before.answered
+            load.unanswered -= before.unanswered
+            load.durations = zip(now.durations, before.durations).map { max(0, $0 - $1) }
+            median = Self.quantile(0.5, of: load.durations)
+            slow = Self.quantile(0.95, of: load.durations)
         }
 
         /// A quantile. Within a bucket durations count as evenly spread.
@@ -72,13 +67,13 @@ public struct LoadFigures: Sendable {
         func write(to json: inout JSONText) {
             json.object { json in
                 json.member("time", time.seconds)
-                json.member("requests", requests)
-                json.member("failed", failed)
-                json.member("in", bytesIn)
-                json.member("out", bytesOut)
-                json.member("answered", answered)
-                json.member("unanswered", unanswered)
-                json.member("clients", clients)
+                json.member("requests", load.requests)
+                json.member("failed", load.failed)
+                json.member("in", load.bytesIn)
+                json.member("out", load.bytesOut)
+                json.member("answered", load.answered)
+                json.member("unanswered", load.unanswered)
+                json.member("clients", load.clients)
                 json.member("median", median.map(Self.hundredths))
                 json.member("slow", slow.map(Self.hundredths))
             }

@@ -6,9 +6,9 @@ struct LineMergingTests {
     /// A batch whose lines are their times, and the letter of the source.
     private static func batch(_ times: [Int], of letter: String) -> LineMerging.Batch {
         var bytes: [UInt8] = []
-        let lines = times.map { time in
+        let lines = times.map { time -> LineMerging.Batch.Line in
             bytes += Array("\(time)\(letter) ".utf8)
-            return LineMerging.Batch.Line(time: WallTime(milliseconds: time), end: bytes.count)
+            return (WallTime(milliseconds: time), bytes.count)
         }
         return LineMerging.Batch(bytes, lines)
     }

@@ -42,7 +42,7 @@ struct MetricsPageTests {
         lag.add(0)
         lag.add(40_000_000)
         page.set(loopLag: [lag.durations, lag.durations])
-        page.set(ReplayDiskUse(bytes: 4096, refused: 1))
+        page.set((bytes: 4096, refused: 1))
         page.set(.parkedCredentials, 3)
         page.set(.credentials, [("good", 4), ("paused", 3)])
         var questions = MetricsPage.Questions()

@@ -39,7 +39,7 @@ final class LineBuffer {
         if lines.isEmpty { source?.begin(at: now) }
         if let header = log?.header { header.append(to: lines, level) }
         write(lines, now)
-        places.append(LineMerging.Batch.Line(time: now, end: lines.count))
+        places.append((now, lines.count))
         if lines.count >= Self.fullAt {
             flush()
         } else if !isArmed {

@@ -83,7 +83,7 @@ public final class LogStream: Sendable {
             let now = clock()
             header?.append(to: line, level)
             write(line, now)
-            let batch = LineMerging.Batch(line.readable.array, [.init(time: now, end: line.count)])
+            let batch = LineMerging.Batch(line.readable.array, [(now, line.count)])
             state.merging.add(batch, of: 0)
             pass(&state)
         }

@@ -4,16 +4,8 @@ import Bytes
 public struct LineMerging {
     /// Consecutive lines of one source.
     public struct Batch: Sendable {
-        public struct Line: Sendable {
-            let time: WallTime
-            /// The end of the line in the bytes of its batch.
-            let end: Int
-
-            public init(time: WallTime, end: Int) {
-                self.time = time
-                self.end = end
-            }
-        }
+        /// A line, by its time and its end in the bytes of its batch.
+        public typealias Line = (time: WallTime, end: Int)
 
         public private(set) var bytes: [UInt8]
         private var lines: [Line]
@@ -37,7 +29,7 @@ public struct LineMerging {
             let start = next > 0 ? lines[next - 1].end : 0
             while next < lines.count, lines[next].time < limit {
                 let end = taken.bytes.count + lines[next].end - start
-                taken.lines.append(Line(time: lines[next].time, end: end))
+                taken.lines.append((lines[next].time, end))
                 next += 1
             }
             let end = next > 0 ? lines[next - 1].end : 0

@@ -155,10 +155,7 @@ extension ByteBuffer {
             append(#"","value":{"intValue":""#)
             append(decimal: number)
             append(#""}}"#)
-        case .truth(let isTrue):
-            append(#"","value":{"boolValue":"#)
-            append(isTrue ? "true" : "false")
-            append("}}")
+        case .truth: append(#"","value":{"boolValue":true}}"#)
         }
     }
 }

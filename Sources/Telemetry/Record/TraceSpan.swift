@@ -12,7 +12,8 @@ struct TraceSpan: Sendable {
     enum Value: Sendable {
         case text(String)
         case number(Int)
-        case truth(Bool)
+        /// True.
+        case truth
     }
 
     let id: TraceContext.SpanID
@@ -35,6 +36,6 @@ struct TraceSpan: Sendable {
     }
 
     mutating func add(_ name: String, _ value: Bool) {
-        if value { attributes.append((name, .truth(true))) }
+        if value { attributes.append((name, .truth)) }
     }
 }

@@ -26,6 +26,6 @@ public final class ReplaySpool: Sendable {
     func noteRefusal() { refused.add(1, ordering: .relaxed) }
 
     public var use: ReplayDiskUse {
-        ReplayDiskUse(bytes: used.load(ordering: .relaxed), refused: refused.load(ordering: .relaxed))
+        (used.load(ordering: .relaxed), refused.load(ordering: .relaxed))
     }
 }

@@ -26,15 +26,13 @@ struct QuestionForm {
             throw Flaw(sentence: "the ID of the question is missing")
         }
         question = id
-        let persistence = try Self.persistence(query["persistence"])
-        answer = OperatorAnswer(try Self.act(query, secret), persistence: persistence)
-        guard let text = query["until"] else {
-            until = Day(number: today.number + Self.usualDays)
-            return
+        guard let persistence = Persistence(rawValue: query["persistence"] ?? Persistence.session.rawValue) else {
+            throw Flaw(sentence: "'persistence' must be none, session or permanent")
         }
-        guard let day = Day(text), day >= today else {
-            throw Flaw(
-                sentence: "'until' must be a day in the future, such as \(Day(number: today.number + Self.usualDays))")
+        answer = OperatorAnswer(try Self.act(query, secret), persistence: persistence)
+        let usual = Day(number: today.number + Self.usualDays)
+        guard let day = Day(query["until"] ?? "\(usual)"), day >= today else {
+            throw Flaw(sentence: "'until' must be a day in the future, such as \(usual)")
         }
         until = day
     }
@@ -73,14 +71,6 @@ struct QuestionForm {
         case "cancel": return .cancel
         default: throw Flaw(sentence: "the answer must be use, user, trust, reject or cancel")
         }
-    }
-
-    private static func persistence(_ text: String?) throws(Flaw) -> Persistence {
-        guard let text else { return .session }
-        guard let persistence = Persistence(rawValue: text) else {
-            throw Flaw(sentence: "'persistence' must be none, session or permanent")
-        }
-        return persistence
     }
 
     /// The open questions as text.

@@ -43,13 +43,7 @@ public struct SuggestedLines: Sendable, Equatable {
         guard entry.isOpen, let suggestion = entry.suggestion else { return nil }
         let lines = suggestion.split(separator: "\n").filter { !$0.hasPrefix("# before rule") }
         text = lines.map { $0 + "\n" }.joined()
-        if text.contains(Self.password) {
-            need = .password
-        } else if text.contains(Self.token) {
-            need = .token
-        } else {
-            need = .nothing
-        }
+        need = text.contains(Self.password) ? .password : text.contains(Self.token) ? .token : .nothing
         if text.contains("…") || need == .nothing && text.contains("/path/to/") { return nil }
         precedes = entry.precedes
         credential = entry.suggestedNames.credentials.first

@@ -99,7 +99,8 @@ struct DeployCommand: Command {
         }
         let values = try Self.values(arguments)
         let program = arguments.value(of: "program") ?? Self.packaged
-        guard Self.isPlainPath(program) else {
+        // Such a path has the same meaning in a unit.
+        guard program.hasPrefix("/"), Self.isWord(program, with: "/._+-") else {
             throw arguments.error("'--program' must be a full path of letters, digits and the characters / . _ + -")
         }
         switch place {
@@ -176,11 +177,6 @@ struct DeployCommand: Command {
             name.utf8.last != hyphen
         else { return false }
         return name.utf8.allSatisfy { letters.contains($0) || digits.contains($0) || $0 == hyphen }
-    }
-
-    /// Whether the path has the same meaning in a unit: without spaces, quotes or `%`.
-    private static func isPlainPath(_ path: String) -> Bool {
-        path.hasPrefix("/") && isWord(path, with: "/._+-")
     }
 
     /// Removes what credential helpers cannot live with.

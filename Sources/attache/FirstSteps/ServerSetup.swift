@@ -136,7 +136,9 @@ struct ServerSetup {
             return false
         }
         if response.status == 401, entry.kind == nil || entry.issuer != nil, try findIssuer(nil) {
-            try logInByIssuer()
+            let space = ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .bearer)
+            let login = try entry.read(.token, named: rules.uniqueCredential(request.host))
+            rules.answer = FirstRules.Answer(login: login, methods: [.bearer], rule: rule(for: [space]))
             return false
         }
         if [401, 403, 404].contains(response.status), entry.kind == .token {
@@ -239,12 +241,6 @@ struct ServerSetup {
         }
         entry.scopes = []
         return false
-    }
-
-    private mutating func logInByIssuer() throws(CommandError) {
-        let space = ProtectionSpace(origin: origin, realm: nil, authenticationMethod: .bearer)
-        let login = try entry.read(.token, named: rules.uniqueCredential(request.host))
-        rules.answer = FirstRules.Answer(login: login, methods: [.bearer], rule: rule(for: [space]))
     }
 
     // MARK: - Container registries

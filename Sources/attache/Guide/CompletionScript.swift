@@ -80,14 +80,13 @@ struct CompletionScript {
             .replacing(":", with: "\\:")
         let star = option.isRepeatable ? "*" : ""
         guard let value = option.value else { return "\(star)--\(option.name)[\(summary)]" }
-        return "\(star)--\(option.name)=[\(summary)]:\(zshName(value)):\(zshWords(option.choices))"
+        let name = value.replacing(":", with: " ")
+        return "\(star)--\(option.name)=[\(summary)]:\(name):\(zshWords(option.choices))"
     }
 
     private static func zshOperand(_ operand: CommandOperand) -> String {
         "\(operand.isOptional ? "::" : ":")\(operand.name):\(zshWords(operand.choices))"
     }
-
-    private static func zshName(_ text: String) -> String { text.replacing(":", with: " ") }
 
     private static func zshWords(_ words: [String]) -> String {
         words.isEmpty ? "_files" : "(\(words.joined(separator: " ")))"

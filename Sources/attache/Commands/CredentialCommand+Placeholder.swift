@@ -32,8 +32,7 @@ extension CredentialCommand {
         /// Prints the text alone, so that a script can take it, and the line for the rule file as a message.
         func print() throws(CommandError) {
             let random = try CommandError.failing { try RandomBytes.make(Self.randomBytes) }
-            let shown = name.utf8.filter { $0.isDigit || $0 == UInt8(ascii: "-") || ($0 | 0x20) &- 0x61 < 26 }.prefix(
-                Self.longestName)
+            let shown = name.utf8.filter { $0.isAlphanumeric || $0 == UInt8(ascii: "-") }.prefix(Self.longestName)
             let middle = shown.isEmpty ? "" : String(decoding: shown, as: UTF8.self) + "-"
             let text = "\(beginning)\(Span<UInt8>.placeholderMark)-\(middle)\(Hex.encode(random))"
             Console.print(text)

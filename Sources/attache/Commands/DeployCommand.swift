@@ -1,3 +1,4 @@
+import Bytes
 import IO
 import Rules
 
@@ -170,13 +171,8 @@ struct DeployCommand: Command {
 
     /// Whether the name can be a label in Kubernetes, which adds words to some and allows 63 letters.
     private static func isLabel(_ name: String, longest: Int = 40) -> Bool {
-        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
-        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        let hyphen = UInt8(ascii: "-")
-        guard (1...longest).contains(name.utf8.count), let first = name.utf8.first, letters.contains(first),
-            name.utf8.last != hyphen
-        else { return false }
-        return name.utf8.allSatisfy { letters.contains($0) || digits.contains($0) || $0 == hyphen }
+        isWord(name, with: "-") && name.utf8.count <= longest && name == name.lowercased()
+            && name.first?.isLetter == true && name.last != "-"
     }
 
     /// Removes what credential helpers cannot live with.
@@ -187,10 +183,6 @@ struct DeployCommand: Command {
 
     /// Whether the text has only ASCII letters, digits and these characters. It has at least one.
     private static func isWord(_ text: String, with others: String) -> Bool {
-        !text.isEmpty
-            && text.unicodeScalars.allSatisfy { scalar in
-                scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
-                    || others.unicodeScalars.contains(scalar)
-            }
+        !text.isEmpty && text.utf8.allSatisfy { $0.isAlphanumeric || others.utf8.contains($0) }
     }
 }

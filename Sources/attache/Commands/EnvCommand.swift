@@ -34,11 +34,7 @@ struct EnvCommand: Command {
 
     init(_ arguments: Arguments) throws(CommandError) {
         let name = arguments.value(of: "shell") ?? ToolVariables.Syntax.sh.rawValue
-        guard let syntax = ToolVariables.Syntax(rawValue: name == "bash" || name == "zsh" ? "sh" : name) else {
-            throw arguments.error(
-                Arguments.unknown("shell", name, among: ToolVariables.Syntax.allCases.map(\.rawValue)))
-        }
-        self.syntax = syntax
+        syntax = try arguments.choice("shell", name == "bash" || name == "zsh" ? "sh" : name)
         directory = arguments.value(of: "directory")
         path = try RuleFilePath.choose(arguments.value(of: "config"))
     }

@@ -1,3 +1,4 @@
+import Bytes
 import IO
 import Model
 import Rules
@@ -108,14 +109,7 @@ enum SecretFileName {
 enum RuleWord {
     /// The text in quotes, except for words that mean themselves without.
     static func quoted(_ text: String) -> String {
-        let isPlain = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                true
-            default: "-_./@+".utf8.contains(byte)
-            }
-        }
+        let isPlain = text.utf8.allSatisfy { $0.isAlphanumeric || "-_./@+".utf8.contains($0) }
         if isPlain, !text.isEmpty, text != "env", text != "file" { return text }
         return "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }

@@ -53,7 +53,7 @@ public final class AdminServer {
     public func close() {
         listener?.close()
         listener = nil
-        site.dashboard?.end()
+        site.dashboard?.feed.end()
         for connection in connections { connection.close() }
     }
 
@@ -61,7 +61,8 @@ public final class AdminServer {
         // If registering fails the descriptor is closed, which is all that the client needs to see.
         guard
             let connection = try? AdminConnection(
-                takingOwnership: descriptor, to: site, security: site.dashboard?.security, timeouts: timeouts, on: loop)
+                takingOwnership: descriptor, to: site, security: site.dashboard?.sources.security, timeouts: timeouts,
+                on: loop)
         else { return }
         connections.append(connection)
         connection.onIdle = { [unowned self, unowned connection] in

@@ -16,6 +16,11 @@ public struct DashboardSources: Sendable {
     public typealias Login =
         @Sendable (_ user: String, _ password: Secret, _ client: WaitingClient) async -> PasswordVerdict
 
+    /// Adds lines to the rule file, if the whole is correct then, and reloads it. The secret goes into a file of its own,
+    /// which the lines then name.
+    public typealias RuleAddition =
+        @Sendable (_ suggestion: SuggestedLines, _ user: String, _ secret: Secret) async -> DeskAnswer
+
     public let access: DashboardAccess
     public let state: ChallengeState
     public let status: @Sendable () -> RunningStatus
@@ -28,7 +33,7 @@ public struct DashboardSources: Sendable {
     /// Nil: no certificate is looked at.
     public var certificates: (any CertificateLook.Desk)?
     /// Nil: the rule file is not written.
-    public var rules: (any RuleDesk)?
+    public var addRules: RuleAddition?
     public var credentials: @Sendable () -> CredentialList = { CredentialList() }
     public var expiries: @Sendable () -> [Expiry] = { [] }
     public var dated: @Sendable () -> [WeakUse] = { [] }

@@ -9,8 +9,8 @@ import Model
 
 /// Answers the requests of the dashboard, everything below `/dashboard`. Without sockets.
 final class DashboardSite {
-    private let sources: DashboardSources
-    private let feed: DashboardFeed
+    let sources: DashboardSources
+    let feed: DashboardFeed
 
     static let path: StaticString = "/dashboard"
 
@@ -18,12 +18,6 @@ final class DashboardSite {
         self.sources = sources
         self.feed = feed
     }
-
-    /// Starts TLS at the listener; nil: the dashboard is used without TLS.
-    var security: DashboardSources.Handshake? { sources.security }
-
-    /// Ends the feed: no more events are sent.
-    func end() { feed.end() }
 
     static func contains(_ path: [UInt8]) -> Bool { path.span.isPath(below: Self.path) }
 
@@ -222,7 +216,7 @@ final class DashboardSite {
         guard shown == entry.suggestion else {
             return .text(.conflict, "nothing was written: the lines have changed in the meantime, look at them again")
         }
-        switch await sources.rules?.add(suggestion, user: query["user"] ?? "", secret: value) {
+        switch await sources.addRules?(suggestion, query["user"] ?? "", value) {
         case nil: return .text(.conflict, "nothing was written: this proxy does not write its rule file")
         case .done(let sentence)?: return .text(.ok, sentence)
         case .refused(let reason)?: return .text(.conflict, "nothing was written: \(reason)")

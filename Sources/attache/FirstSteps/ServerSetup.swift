@@ -124,8 +124,8 @@ struct ServerSetup {
         Console.print("the server accepts \(login.subject), and answers \(response.status)")
     }
 
-    private static func refusal(of login: FirstLogin) -> CommandError {
-        .failed("the server refuses \(login.subject)\(login.proof), which was tried once; nothing was written")
+    private static func refusal(of login: FirstLogin, by who: String = "the server") -> CommandError {
+        .failed("\(who) refuses \(login.subject)\(login.proof), which was tried once; nothing was written")
     }
 
     /// Does what a response without a new login asks for.
@@ -367,9 +367,7 @@ struct ServerSetup {
         }
         let place = "\(parent.address)"
         if let answer = rules.parentAnswer {
-            throw .failed(
-                "the proxy \(place) refuses \(answer.login.subject)\(answer.login.proof), which was tried once; nothing was written"
-            )
+            throw Self.refusal(of: answer.login, by: "the proxy \(place)")
         }
         let origin = Origin(
             host: parent.address.host, port: parent.address.port,

@@ -45,7 +45,8 @@ final class AdminListener {
             load: { LoadFigures(of: proxy) }, challenges: { shared.challenges.challenges })
         dashboard.certificates = RunningCertificates(
             shared, on: loop, hasStore: { status.hasStore }, judging: { status.judging })
-        dashboard.rules = RunningRules(path: status.path, audit: shared.audit, reloads: status.reloads)
+        let rules = RunningRules(path: status.path, audit: shared.audit, reloads: status.reloads)
+        dashboard.addRules = { await rules.add($0, user: $1, secret: $2) }
         dashboard.credentials = { status.credentials() }
         dashboard.expiries = { status.ends }
         dashboard.dated = { shared.datedUses.list }

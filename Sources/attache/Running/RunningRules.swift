@@ -6,7 +6,7 @@ import IO
 import Rules
 
 /// Writes suggested lines into the rule file of this process, as `attache init` writes it.
-struct RunningRules: RuleDesk {
+struct RunningRules {
     /// The rule file.
     let path: String
     let audit: AuditTrail
@@ -16,6 +16,7 @@ struct RunningRules: RuleDesk {
     private static let pause: Milliseconds = 50
     private static let looks = 200
 
+    /// Adds the lines without blocking the loop.
     func add(_ suggestion: SuggestedLines, user: String, secret: Secret) async -> DeskAnswer {
         await BlockingPool.shared.run { () -> DeskAnswer in
             do throws(CommandError) { return .done(try write(suggestion, user, secret)) } catch {

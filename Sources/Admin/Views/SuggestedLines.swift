@@ -1,14 +1,5 @@
 import Challenges
-import Crypto
 import Model
-
-/// The rule file, for a person who adds suggested lines on the dashboard.
-public protocol RuleDesk: Sendable {
-    /// Adds the lines to the rule file, if the whole is correct then, and reloads it. Does not block the loop.
-    ///
-    /// - Parameter secret: goes into a file of its own, which the lines then name.
-    func add(_ suggestion: SuggestedLines, user: String, secret: Secret) async -> DeskAnswer
-}
 
 /// The result of an addition to the rule file, or of storing an exception for a key; each is a sentence.
 public enum DeskAnswer: Sendable, Equatable {

@@ -103,8 +103,7 @@ final class AdminSite: AdminResponder {
     /// names are how clients find the listener.
     private static func isDirect(_ host: String?, at local: SocketAddress?) -> Bool {
         guard let host, let local = local?.address.unmapped else { return true }
-        let isLoopback = local.family == .v4 ? local.low >> 24 == 127 : local.high == 0 && local.low == 1
-        return !isLoopback || host == "localhost" || IPAddress(host) != nil
+        return !local.isLoopback || host == "localhost" || IPAddress(host) != nil
     }
 
     private var readiness: AdminResponse {

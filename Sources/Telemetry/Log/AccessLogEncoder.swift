@@ -51,7 +51,9 @@ public final class AccessLogEncoder {
     /// Writes the time: RFC 3339 without fraction and zone, or Apache's form.
     private func render(_ now: CivilTime) {
         switch format {
-        case .json: time.append(date: now)
+        case .json:
+            time.append(date: now)
+            time.append(clock: now)
         case .common, .combined:
             time.append(twoDigits: now.day)
             time.append(.slash)
@@ -59,13 +61,10 @@ public final class AccessLogEncoder {
             time.append(.slash)
             time.append(decimal: now.year)
             time.append(.colon)
-        case .squid: return
-        case .console(let hasColours): return time.append(consoleTime: now, inColours: hasColours)
-        }
-        time.append(clock: now)
-        switch format {
-        case .common, .combined: time.append(" +0000")
-        case .json, .squid, .console: break
+            time.append(clock: now)
+            time.append(" +0000")
+        case .squid: break
+        case .console(let hasColours): time.append(consoleTime: now, inColours: hasColours)
         }
     }
 }

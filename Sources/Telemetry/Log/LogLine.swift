@@ -85,13 +85,12 @@ public struct LogLine {
     public func add(_ field: some JSONField, lines: [String]?) {
         guard let lines else { return }
         begin(field.rawValue)
-        let (start, end): (UInt8, UInt8) = (UInt8(ascii: "["), UInt8(ascii: "]"))
-        line.append(start)
+        line.append(UInt8(ascii: "["))
         for (index, text) in lines.enumerated() {
             if index > 0 { line.append(.comma) }
             append(text, Self.longest)
         }
-        line.append(end)
+        line.append(UInt8(ascii: "]"))
     }
 
     private func append(_ value: String, _ longest: Int) {

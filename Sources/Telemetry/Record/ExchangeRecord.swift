@@ -243,10 +243,7 @@ public final class ExchangeRecord {
     var waitMilliseconds: Int? { facts.wait.map { Int(clamping: $0 / 1_000_000) } }
 
     /// Whether the client is on the proxy's own machine.
-    var isOfThisMachine: Bool {
-        guard let client = client?.unmapped else { return false }
-        return client.family == .v4 ? client.low >> 24 == 127 : client.high == 0 && client.low == 1
-    }
+    var isOfThisMachine: Bool { client?.unmapped.isLoopback == true }
 
     /// The beginning of a target with a scheme.
     var targetScheme: StaticString {

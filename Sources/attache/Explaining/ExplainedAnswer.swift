@@ -79,13 +79,12 @@ struct ExplainedAnswer {
 
     private init(_ response: ChallengeProbe.Response, for request: ExplainedRequest, by rules: RuleSet) {
         if response.status == 401, response.lines.isEmpty, !response.isOfParent, Self.namesIssuer(rules, for: request) {
-            challenges = ExplainedChallenges(values: ["Bearer"], isOfParent: false)
+            challenges = ExplainedChallenges(values: ["Bearer"])
             words = "the origin answers 401 without a challenge, which counts as Bearer: a rule names an issuer"
             return
         }
         let giver = response.isOfParent ? "the parent" : "the origin"
-        let isChallenge = response.status == (response.isOfParent ? 407 : 401)
-        let hasLines = isChallenge && !response.lines.isEmpty
+        let hasLines = response.status == (response.isOfParent ? 407 : 401) && !response.lines.isEmpty
         challenges =
             hasLines ? ExplainedChallenges(values: response.lines, isOfParent: response.isOfParent) : nil
         let lines = hasLines ? ": \(response.lines.joined(separator: ", "))" : ", without a challenge"

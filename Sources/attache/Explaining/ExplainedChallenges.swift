@@ -24,7 +24,7 @@ struct ExplainedChallenges: Sendable {
     }
 
     /// - Parameter values: field values.
-    init(values: [String], isOfParent: Bool) {
+    init(values: [String], isOfParent: Bool = false) {
         var parser = ChallengeParser()
         for value in values { parser.parse(Array(value.utf8).span) }
         challenges = parser.challenges

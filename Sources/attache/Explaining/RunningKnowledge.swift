@@ -14,24 +14,17 @@ struct RunningKnowledge {
     ///   - target: the request's, as the origin gets it.
     init(_ configuration: Configuration, at path: String, of origin: Origin, at target: String) {
         self.target = target
-        guard (try? ControlSocket.path(state: configuration.state)) != nil else {
-            proxy = nil
-            knowledge = .missing(Self.absence)
-            return
-        }
         do throws(CommandError) {
-            let proxy = try RunningProxy(configuration, at: path)
-            let answer = try proxy.ask("GET", "/space\(Self.query(of: origin, at: target))")
-            self.proxy = answer.map { _ in proxy }
-            guard let answer else {
-                knowledge = .missing(Self.absence)
-                return
+            if (try? ControlSocket.path(state: configuration.state)) != nil {
+                let proxy = try RunningProxy(configuration, at: path)
+                if let answer = try proxy.ask("GET", "/space\(Self.query(of: origin, at: target))") {
+                    self.proxy = proxy
+                    knowledge = .running(Self.values(of: "fact", in: answer) + Self.certificate(for: origin, in: proxy))
+                    return
+                }
             }
-            knowledge = .running(Self.values(of: "fact", in: answer) + Self.certificate(for: origin, in: proxy))
-        } catch {
-            self.proxy = nil
-            knowledge = .missing(error.sentence)
-        }
+            (proxy, knowledge) = (nil, .missing("what is stored or refused: no proxy runs with this 'state'"))
+        } catch { (proxy, knowledge) = (nil, .missing(error.sentence)) }
     }
 
     /// The client certificate stored for a server with TLS.
@@ -42,8 +35,6 @@ struct RunningKnowledge {
         guard let answer = try? proxy.ask("GET", "/space\(query)") else { return [] }
         return values(of: "stored", in: answer).map { "the client certificate \($0) is stored for this server" }
     }
-
-    private static let absence = "what is stored or refused: no proxy runs with this 'state'"
 
     /// The facts about a space; nil if no proxy runs.
     func facts(of space: ProtectionSpace) -> ExplainedSpace? {

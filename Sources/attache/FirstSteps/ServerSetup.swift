@@ -195,7 +195,7 @@ struct ServerSetup {
         if entry.kind == nil, try logInAtRegistry(response) { return }
         let wanted = try wanted(response, from: origin, "the server", for: entry.kind)
         if wanted.kind == .token, entry.kind == nil || entry.issuer != nil {
-            _ = try findIssuer(ExplainedChallenges(values: response.lines, isOfParent: false).bearer)
+            _ = try findIssuer(ExplainedChallenges(values: response.lines).bearer)
         }
         let login = try entry.read(wanted.kind, named: rules.uniqueCredential(request.host))
         rules.answer = FirstRules.Answer(login: login, methods: wanted.methods, rule: rule(for: wanted.spaces))
@@ -253,7 +253,7 @@ struct ServerSetup {
         _ response: ChallengeProbe.Response
     ) -> (challenge: HeaderChallenge, naming: RegistryChallenge.Naming)? {
         guard response.status == 401, !response.isOfParent,
-            let bearer = ExplainedChallenges(values: response.lines, isOfParent: false).bearer,
+            let bearer = ExplainedChallenges(values: response.lines).bearer,
             let naming = ExplainedTokens.registry(bearer, of: origin, at: target)
         else { return nil }
         return (bearer, naming)
@@ -285,8 +285,7 @@ struct ServerSetup {
             Console.error("http sends the token unencrypted: anyone on the way to the server can read it")
         }
         let login = try entry.readRegistry(named: rules.uniqueCredential(request.host), at: server)
-        let offers = ChallengeOrder().offers(
-            in: ExplainedChallenges(values: response.lines, isOfParent: false).challenges, from: origin)
+        let offers = ChallengeOrder().offers(in: ExplainedChallenges(values: response.lines).challenges, from: origin)
         rules.answer = FirstRules.Answer(
             login: login, methods: server == nil ? [.bearer, .basic] : [.bearer], rule: rule(for: offers.map(\.space)))
         return true
@@ -382,8 +381,7 @@ struct ServerSetup {
     private func wanted(
         _ response: ChallengeProbe.Response, from origin: Origin, _ who: String, for kind: WantedLogin.Kind?
     ) throws(CommandError) -> WantedLogin {
-        let challenges = ExplainedChallenges(values: response.lines, isOfParent: false).challenges
-        let offers = ChallengeOrder().offers(in: challenges, from: origin)
+        let offers = ChallengeOrder().offers(in: ExplainedChallenges(values: response.lines).challenges, from: origin)
         let lines = Console.printable(response.lines.joined(separator: ", "))
         guard let wanted = WantedLogin(offers, for: kind) else {
             let what = WantedLogin(offers) == nil ? "a login that the proxy does not know" : "another login"

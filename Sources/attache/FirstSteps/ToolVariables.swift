@@ -9,8 +9,7 @@ struct ToolVariables {
     let proxy: String
     /// The URL of the proxy for tools that speak SOCKS; nil if no listener does.
     private let socks: String?
-    private let host: String
-    private let port: UInt16
+    private let endpoint: Endpoint
     /// The hosts that tools connect to directly.
     private let direct: [String]
     /// The files; nil if no CA has to be trusted.
@@ -24,8 +23,7 @@ struct ToolVariables {
         else { throw Self.noPort(in: configuration.listeners) }
         proxy = "\(listener.tls == nil ? "http" : "https")://\(endpoint)"
         socks = Self.socks(of: known)
-        host = endpoint.address.description
-        port = endpoint.port
+        self.endpoint = endpoint
         direct = ["localhost", "127.0.0.1", "::1"].filter { !Self.isServed($0, by: configuration) }
         self.files = files
     }
@@ -85,7 +83,9 @@ struct ToolVariables {
 
     /// The options for Java, which reads no other variable.
     private var java: String {
-        var words = ["http", "https"].flatMap { ["-D\($0).proxyHost=\(host)", "-D\($0).proxyPort=\(port)"] }
+        var words = ["http", "https"].flatMap {
+            ["-D\($0).proxyHost=\(endpoint.address)", "-D\($0).proxyPort=\(endpoint.port)"]
+        }
         words.append("-Dhttp.nonProxyHosts=\(direct.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: "|"))")
         if let files {
             let path = files.javaStore

@@ -214,6 +214,18 @@ final class AdminConnection {
             rest -= count
         }
     }
+
+    /// The time limits for clients of the administrator's listener.
+    struct Timeouts: Sendable {
+        /// The limit between two requests. Prometheus asks every 15 to 60 seconds and reconnects if necessary.
+        var idle: Milliseconds = 30_000
+        /// The limit from a request's first byte to the end of its head.
+        var head: Milliseconds = 5_000
+        /// The limit for the client to take an answer.
+        var response: Milliseconds = 10_000
+        /// The limit for reading after an answer that ends the connection, while the client may still send.
+        var linger: Milliseconds = 1_000
+    }
 }
 
 /// Answers requests, without sockets.
@@ -338,19 +350,5 @@ struct AdminResponse {
         if closing { writer.field("Connection", "close" as StaticString) }
         writer.end()
         if withBody { buffer.append(body) }
-    }
-}
-
-extension AdminConnection {
-    /// The time limits for clients of the administrator's listener.
-    struct Timeouts: Sendable {
-        /// The limit between two requests. Prometheus asks every 15 to 60 seconds and reconnects if necessary.
-        var idle: Milliseconds = 30_000
-        /// The limit from a request's first byte to the end of its head.
-        var head: Milliseconds = 5_000
-        /// The limit for the client to take an answer.
-        var response: Milliseconds = 10_000
-        /// The limit for reading after an answer that ends the connection, while the client may still send.
-        var linger: Milliseconds = 1_000
     }
 }

@@ -49,9 +49,7 @@ public struct DashboardSources: Sendable {
         self.load = load
         self.challenges = challenges
     }
-}
 
-extension DashboardSources {
     /// Writes a part of the page, in its own format.
     typealias Writer = @Sendable (DashboardSources, inout JSONText) -> Void
 

@@ -82,9 +82,7 @@ struct PracticeOrigin {
             }
         return .text(.unauthorized, reason, [.init(name: "WWW-Authenticate", value: value)])
     }
-}
 
-extension PracticeOrigin {
     /// A protection space of the practice origin: a path and everything below it.
     enum Space: CaseIterable {
         case basic

@@ -68,9 +68,7 @@ struct JSONText {
         separate()
         text += value.jsonString
     }
-}
 
-extension JSONText {
     mutating func member(_ field: some JSONField, _ value: String?) { member(field.rawValue, value) }
     mutating func member(_ field: some JSONField, _ value: Int) { member(field.rawValue, value) }
     mutating func member(_ field: some JSONField, _ value: Bool) { member(field.rawValue, value) }

@@ -67,9 +67,7 @@ public final class AccessLogEncoder {
         case .console(let hasColours): time.append(consoleTime: now, inColours: hasColours)
         }
     }
-}
 
-extension AccessLogEncoder {
     /// The format of an access log. Those of other programs have no fields for the proxy's decisions.
     public enum Format: Sendable {
         /// One JSON object per line; unknown members are omitted.

@@ -184,13 +184,7 @@ public struct MetricsPage {
             }
         }
     }
-}
 
-/// The use of `limits { replay-disk-total }` by copies of bodies, which are kept to be sent again: the reserved bytes,
-/// including announced ones that have not arrived yet, and the bodies, since the start, for which too little was left.
-public typealias ReplayDiskUse = (bytes: Int, refused: Int)
-
-extension MetricsPage {
     /// The challenges of rules with `ask`, since the start.
     public struct Questions: Sendable {
         /// The dispositions by operators, in the words of `attache ask answer`.
@@ -221,3 +215,7 @@ extension MetricsPage {
         public init() {}
     }
 }
+
+/// The use of `limits { replay-disk-total }` by copies of bodies, which are kept to be sent again: the reserved bytes,
+/// including announced ones that have not arrived yet, and the bodies, since the start, for which too little was left.
+public typealias ReplayDiskUse = (bytes: Int, refused: Int)

@@ -72,9 +72,7 @@ extension ExchangeRecord {
         /// A sentence about `error` for the operator.
         @Seldom public var details: String?
     }
-}
 
-extension ExchangeRecord {
     /// Appends the members of a line that follow the client and the target.
     func appendMembers(to line: ByteBuffer) {
         if facts.status > 0 { line.append(key: #","status":"#, number: facts.status) }

@@ -77,9 +77,7 @@ struct AuthorityCommand: Command {
         Console.error(
             "a running proxy uses it at once; its clients must trust it: attache authority export")
     }
-}
 
-extension AuthorityCommand {
     /// Exports the CA certificate for clients that must trust it.
     private struct Export {
         enum Format: String, CaseIterable {

@@ -38,9 +38,7 @@ struct CheckCommand: Command {
         for problem in listeners + files.errors + files.warnings { Console.error(problem) }
         return listeners.isEmpty && files.errors.isEmpty ? ExitStatus.success : ExitStatus.usage
     }
-}
 
-extension CheckCommand {
     /// Checks the files that rules name.
     private struct NamedFiles {
         /// The problems that keep the proxy from starting.

@@ -129,9 +129,7 @@ struct CredentialCommand: Command {
             try StoreEditing.openOrMake(place) { store throws(CommandError) in try taking.keep(batch, in: store) }
         }
     }
-}
 
-extension CredentialCommand {
     static let syntax = CommandSyntax(
         name: "credential", summary: "show and change the stored credentials",
         operands: [

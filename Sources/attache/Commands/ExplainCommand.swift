@@ -162,9 +162,7 @@ struct ExplainCommand: Command {
             "no HTTP parent is on the way to \(Console.printable(request.host)), so none asks by "
                 + "Proxy-Authenticate")
     }
-}
 
-extension ExplainCommand {
     /// The operands `[FILE] [METHOD] URL`. A method is a word of capital letters, or one that was meant so.
     struct Words {
         let file: String?

@@ -306,17 +306,7 @@ struct FirstRules {
     func uniqueParent(_ name: String) -> String {
         Configuration.free(name) { name in name == "direct" || former.parents.contains { $0.name == name } }
     }
-}
 
-extension FirstRules.Answer {
-    /// The methods as people write them.
-    var words: String {
-        if form != nil { return "a login by a form" }
-        return methods == [.clientCertificate] ? "a client certificate" : WantedLogin.words(methods)
-    }
-}
-
-extension FirstRules {
     /// The names of this machine's hosts file, which the proxy's resolver reads before it asks DNS.
     private enum HostsFile {
         private static let limit = 4 << 20
@@ -336,5 +326,13 @@ extension FirstRules {
             }
             return addresses
         }
+    }
+}
+
+extension FirstRules.Answer {
+    /// The methods as people write them.
+    var words: String {
+        if form != nil { return "a login by a form" }
+        return methods == [.clientCertificate] ? "a client certificate" : WantedLogin.words(methods)
     }
 }

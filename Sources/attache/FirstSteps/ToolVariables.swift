@@ -95,9 +95,7 @@ struct ToolVariables {
         }
         return words.joined(separator: " ")
     }
-}
 
-extension ToolVariables {
     /// The languages in which variables are set.
     enum Syntax: String, CaseIterable {
         case sh

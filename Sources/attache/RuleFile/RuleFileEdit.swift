@@ -66,9 +66,7 @@ struct RuleFileEdit {
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return "/" }
         return String(path[..<slash])
     }
-}
 
-extension RuleFileEdit {
     /// A rule file that is not written yet; other files are those of the machine.
     struct Draft: SourceReader {
         let path: String

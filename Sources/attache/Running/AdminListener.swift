@@ -99,9 +99,7 @@ final class AdminListener {
             }
         } catch { throw StartError("\(error)") }
     }
-}
 
-extension AdminListener {
     /// The token that readers of the metrics must send: one line of a file, which is read again when it changes. Until
     /// the file can be used, the metrics are refused.
     final class MetricsToken: Sendable {

@@ -4,7 +4,7 @@ import Model
 extension Configuration {
     /// A rule `challenge ["name"] { … }`: predicates, one answer, modifiers. An empty list or nil means that the file
     /// does not set it.
-    public struct ChallengeRule: Sendable {
+    public struct ChallengeRule: Sendable, Equatable {
         public enum Action: Sendable, Equatable {
             /// Use a credential; the names of existing credentials, at least one. If the first is refused, the next is
             /// used.
@@ -152,7 +152,7 @@ extension Configuration {
     }
 
     /// The terms of a `challenge` for using its credential, if they differ from the defaults. Immutable and shared.
-    public final class AnswerTerms: Sendable {
+    public final class AnswerTerms: Sendable, Equatable {
         /// The Kerberos service to get a ticket for (`spn`); nil for `HTTP@` and the host.
         public let servicePrincipal: String?
         /// Whether the server may act elsewhere with the credential's identity (`delegate`).
@@ -161,11 +161,20 @@ extension Configuration {
         public let canonicalises: Bool
         public let form: LoginForm?
 
-        init(servicePrincipal: String?, delegates: Bool, canonicalises: Bool, form: LoginForm?) {
+        public init(
+            servicePrincipal: String? = nil, delegates: Bool = false, canonicalises: Bool = false,
+            form: LoginForm? = nil
+        ) {
             self.servicePrincipal = servicePrincipal
             self.delegates = delegates
             self.canonicalises = canonicalises
             self.form = form
+        }
+
+        public static func == (left: Configuration.AnswerTerms, right: Configuration.AnswerTerms) -> Bool {
+            left === right
+                || left.servicePrincipal == right.servicePrincipal && left.delegates == right.delegates
+                    && left.canonicalises == right.canonicalises && left.form == right.form
         }
     }
 

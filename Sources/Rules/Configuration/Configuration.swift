@@ -2,7 +2,7 @@ import Bytes
 import Model
 
 /// The statements of a rule file, with the defaults. `RuleSet` is the compiled form.
-public struct Configuration: Sendable {
+public struct Configuration: Sendable, Equatable {
     /// The addresses where clients connect (`listen`). Never empty.
     public var listeners = [Listener(Endpoint(IPAddress(v4: 0x7F00_0001), 3128))]
     /// The address of dashboard, metrics, health and practice origin (`admin`); nil if none.

@@ -3,9 +3,9 @@ import Model
 
 extension Configuration {
     /// The `form` of a `challenge`: the signs of a login page, and what is sent to log in.
-    public final class LoginForm: Sendable {
+    public final class LoginForm: Sendable, Equatable {
         /// The signs of a response with a login page. A sign that is nil is not checked.
-        public struct Sign: Sendable {
+        public struct Sign: Sendable, Equatable {
             public let status: Int?
             /// The pattern for the value of `Location`; nil matches any.
             public let location: TextPattern?
@@ -28,6 +28,10 @@ extension Configuration {
         public init(signs: [Sign], login: LoginTemplate) {
             self.signs = signs
             self.login = login
+        }
+
+        public static func == (left: Configuration.LoginForm, right: Configuration.LoginForm) -> Bool {
+            left === right || left.signs == right.signs && left.login == right.login
         }
 
         /// The verdict on a response's head.

@@ -2,7 +2,7 @@ import Model
 
 extension Configuration {
     /// A `route PATTERN[:port] { … }`; the first that matches a request decides.
-    public struct Route: Sendable {
+    public struct Route: Sendable, Equatable {
         public enum Action: String, Sendable {
             /// Forward a request; relay a CONNECT unseen.
             case tunnel
@@ -68,7 +68,7 @@ extension Configuration {
     }
 
     /// The parents that a route's requests go through (`via`). Immutable and shared.
-    public final class ParentList: Sendable {
+    public final class ParentList: Sendable, Equatable {
         public enum RouteHop: Sendable, Equatable {
             case parent(Configuration.Parent)
             /// A direct connection, if the entries before it do not work.
@@ -78,8 +78,12 @@ extension Configuration {
         /// The hops, of which the first that works is used; never empty.
         public let hops: [RouteHop]
 
-        init(_ hops: [RouteHop]) {
+        public init(_ hops: [RouteHop]) {
             self.hops = hops
+        }
+
+        public static func == (left: Configuration.ParentList, right: Configuration.ParentList) -> Bool {
+            left === right || left.hops == right.hops
         }
 
         /// Whether a PAC file determines some of the paths.

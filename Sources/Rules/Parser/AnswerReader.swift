@@ -26,9 +26,9 @@ struct AnswerReader: BlockReader {
 
     /// The terms; nil if there are only defaults.
     var login: Configuration.AnswerTerms? {
-        guard servicePrincipal != nil || delegates || canonicalises || form != nil else { return nil }
-        return Configuration.AnswerTerms(
+        let terms = Configuration.AnswerTerms(
             servicePrincipal: servicePrincipal, delegates: delegates, canonicalises: canonicalises, form: form)
+        return terms == Configuration.AnswerTerms() ? nil : terms
     }
 
     /// Reads one of the modifiers; the rule itself reads the others.

@@ -31,7 +31,7 @@ struct RuleDelegateTests {
             authenticationMethod: .basic)
         return AuthenticationChallenge(
             protectionSpace: space, proposedCredential: nil, previousFailureCount: 0,
-            failureResponse: .init(status: 401, challenges: []))
+            failureResponse: .init(challenges: []))
     }
 
     private static func negotiate(
@@ -42,7 +42,7 @@ struct RuleDelegateTests {
             authenticationMethod: .negotiate)
         return AuthenticationChallenge(
             protectionSpace: space, proposedCredential: credential, previousFailureCount: 0,
-            failureResponse: .init(status: 401, challenges: []))
+            failureResponse: .init(challenges: []))
     }
 
     private static func delegate(

@@ -226,7 +226,7 @@ struct KerberosLibraryTests {
             _ = try login?.step()
             login = nil
             Self.expect(.unavailable, "redential") { () throws(GSSAPIError) in
-                let credential = try SecurityTokens().credential([("ccache", name)], usage: 1, as: nil)
+                let credential = try SecurityTokens().credential("ccache", name, usage: 1)
                 _ = credential
             }
         }

@@ -66,8 +66,9 @@ import Testing
             let statuses = clients.stop()
             #expect(Set(statuses.keys) == [200, 401], "\(statuses)")
             #expect(statuses[401] == before[401], "a client was refused after the directory was back")
-            // What was under way with each client, one verdict of each replica, and the tries since.
-            #expect(denied <= 64 + 3 + 3, "\(denied)")
+            // What was in progress with each client, one verdict of each replica, and its tries since, which are more if the
+            // machine is slow. Far more than 200 clients were refused meanwhile.
+            #expect(denied <= 2 * 64, "\(denied)")
             #expect(!directory.isLocked, "\(directory.wrong)")
         }
     }

@@ -43,8 +43,8 @@ public class MultiplexedConnection {
     private var changed: [MultiplexedStream] = []
     /// The number of streams in `changed` that were taken.
     private var taken = 0
-    /// The limit of the next DATA frame's content, in bytes.
-    private var dataRoom = 0
+    /// The buffer into which frames are made now, and how many bytes it may hold.
+    private var target: (buffer: ByteBuffer, limit: Int)?
     /// The time of the current call, in nanoseconds.
     private(set) var now: UInt64 = 0
     public private(set) var excess: Excess?
@@ -70,8 +70,8 @@ public class MultiplexedConnection {
     private static let mostSpare = 100
     /// The size of a frame's header, in bytes (RFC 9113 section 4.1).
     private static let frameHeader = 9
-    /// The limit of a DATA frame's content, in bytes.
-    private static let largestData = 16 * 1024
+    /// The limit of a DATA frame's content, in bytes: the frame fills a record of TLS.
+    private static let largestData = 16 * 1024 - frameHeader
     /// The room that a DATA frame should have, in bytes.
     private static let leastRoom = 2048
 
@@ -163,8 +163,9 @@ public class MultiplexedConnection {
     /// Appends bytes for the peer to `buffer`, until it holds almost `limit`. Only a frame without content makes it more.
     public func produce(into buffer: ByteBuffer, limit: Int, at now: UInt64) {
         self.now = now
+        target = (buffer, limit)
+        defer { target = nil }
         while limit - buffer.count >= Self.leastRoom {
-            dataRoom = limit - buffer.count - Self.frameHeader
             var start: UnsafePointer<UInt8>?
             let count = nghttp2_session_mem_send(session, &start)
             guard count > 0, let start else {
@@ -359,14 +360,19 @@ extension MultiplexedConnection {
                 return true
             }
         }
-        // A DATA frame fills the buffer that is written next, and leaves no byte for another one.
+        // A DATA frame fills the buffer that is written next. If that is almost full, it waits for another one.
         nghttp2_session_callbacks_set_data_source_read_length_callback(callbacks) {
             _, _, _, window, streamWindow, largest, data in
-            guard let connection = MultiplexedConnection.connection(data) else {
-                return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+            let room = MultiplexedConnection.connection(data)?.room ?? 0
+            let size = room < MultiplexedConnection.leastRoom ? .max : room
+            return min(size, MultiplexedConnection.largestData, Int(window), Int(streamWindow), Int(largest))
+        }
+        nghttp2_session_callbacks_set_send_data_callback(callbacks) { _, frame, header, count, _, data in
+            guard let frame, let header, let connection = MultiplexedConnection.connection(data) else {
+                return Int32(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
             }
-            let room = min(connection.dataRoom, MultiplexedConnection.largestData)
-            return min(room, Int(window), Int(streamWindow), Int(largest))
+            let bytes = UnsafeBufferPointer(start: header, count: MultiplexedConnection.frameHeader)
+            return connection.send(bytes.span, count, of: frame.pointee.hd.stream_id)
         }
         nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, error, data in
             MultiplexedConnection.show(frame, to: data) { connection, frame in
@@ -513,15 +519,28 @@ extension MultiplexedConnection {
         noteEndSent(on: stream)
     }
 
-    /// Moves written content into a DATA frame.
-    static let provide: nghttp2_data_source_read_callback = { _, id, room, length, flags, _, data in
-        guard let room, let flags, let connection = MultiplexedConnection.connection(data),
-            let stream = connection.stream(id)
-        else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
-        let target = UnsafeMutableRawBufferPointer(start: room, count: length)
+    /// The room for content in the buffer into which frames are made, in bytes.
+    private var room: Int { target.map { $0.limit - $0.buffer.count - Self.frameHeader } ?? 0 }
+
+    /// Makes a DATA frame of written content. If the buffer has no room for it, the library tries it again with the next one.
+    private func send(_ header: Span<UInt8>, _ count: Int, of id: Int32) -> Int32 {
+        guard let target, let stream = stream(id), count <= stream.written.content.count else {
+            return Int32(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+        }
+        guard target.buffer.isEmpty || count <= room else { return Int32(NGHTTP2_ERR_WOULDBLOCK.rawValue) }
+        target.buffer.append(header)
         let wasBlocked = !stream.isWritable
-        guard let piece = stream.takeContent(into: target) else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
-        if wasBlocked, stream.isWritable { connection.mark(stream) }
+        stream.moveContent(count, to: target.buffer)
+        if wasBlocked, stream.isWritable { mark(stream) }
+        return 0
+    }
+
+    /// Says what the next DATA frame of a stream holds.
+    static let provide: nghttp2_data_source_read_callback = { _, id, _, length, flags, _, data in
+        guard let flags, let connection = MultiplexedConnection.connection(data), let stream = connection.stream(id)
+        else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
+        guard let piece = stream.nextPiece(upTo: length) else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
+        flags.pointee |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue
         if piece.count >= MultiplexedConnection.usefulSize || piece.count > 0 && piece.count < length {
             connection.frameBudget.give(MultiplexedConnection.framesForData)
         }

@@ -226,22 +226,23 @@ public class MultiplexedStream {
         var trailers: ByteBuffer?
     }
 
-    /// Moves content into a frame. Nil: the writer has written no more so far.
-    func takeContent(into room: UnsafeMutableRawBufferPointer) -> Piece? {
-        let content = written.content
-        let count = min(room.count, content.count)
+    /// The content of the next frame, at most `limit` bytes. Nil: the writer has written no more so far.
+    func nextPiece(upTo limit: Int) -> Piece? {
+        let count = min(limit, written.content.count)
         if count == 0, !written.isComplete {
             isDeferred = true
             return nil
         }
-        _ = content.withReadable { bytes in
-            room.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<count]))
-            return count
-        }
+        let isLast = count == written.content.count && written.isComplete
+        return Piece(count: count, isLast: isLast, trailers: isLast ? written.trailers : nil)
+    }
+
+    /// Moves the first `count` bytes of content to a frame in `buffer`.
+    func moveContent(_ count: Int, to buffer: ByteBuffer) {
+        let content = written.content
+        buffer.append(content.readable.extracting(first: count))
         content.consume(count)
         if isBlocked, content.count <= Self.outboundLimit / 2 { isBlocked = false }
-        let isLast = content.isEmpty && written.isComplete
-        return Piece(count: count, isLast: isLast, trailers: isLast ? written.trailers : nil)
     }
 
     /// The library has sent the end of the written message.

@@ -131,7 +131,12 @@ struct ParameterReader {
     }
 
     private func isToken68Byte(_ byte: UInt8) -> Bool {
-        byte.isLetter || byte.isDigit || "-._~+/".utf8.contains(byte)
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "+"), .slash:
+            true
+        default: false
+        }
     }
 }
 

@@ -7,6 +7,8 @@ public struct AuthenticationChallenge: Sendable {
     public let proposedCredential: Credential?
     /// The number of definite refusals so far, over all schemes of this request.
     public let previousFailureCount: Int
+    /// The problems of a server's certificate, all of them.
+    public var findings: TrustFindings = []
     /// The response with the challenge; nil for a challenge without a response.
     public let failureResponse: FailureResponse?
     /// The versions that the server refused in this request, or that are known to be refused there.
@@ -15,8 +17,6 @@ public struct AuthenticationChallenge: Sendable {
     var refusedRules: [String] = []
     /// The issuers that the server accepts in a request for a client certificate, as RFC 4514 text; empty: any.
     public var distinguishedNames: [String] = []
-    /// The problems of a server's certificate, all of them.
-    public var findings: TrustFindings = []
 
     public init(
         protectionSpace: ProtectionSpace, proposedCredential: Credential?, previousFailureCount: Int,

@@ -25,12 +25,7 @@ public struct DigestScheme: AuthenticationScheme {
     }
 
     public func strength(of challenge: HeaderChallenge) -> Int? {
-        switch DigestScheme.Challenge(challenge)?.algorithm {
-        case .md5?, .sha1?: 0
-        case .sha256?: 1
-        case .sha512t256?: 2
-        case nil: nil
-        }
+        DigestScheme.Challenge.strength(of: challenge)
     }
 
     public func authenticator(

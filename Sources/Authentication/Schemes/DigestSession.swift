@@ -207,6 +207,19 @@ extension DigestScheme {
             return next
         }
 
+        /// The strength; nil if the challenge cannot be answered. Each response with a challenge asks, so that nothing is read
+        /// that does not matter for it.
+        static func strength(of challenge: HeaderChallenge) -> Int? {
+            guard challenge.scheme == "digest", challenge["realm"] != nil, challenge["nonce"] != nil,
+                let kind = algorithm(challenge["algorithm"]), protection(challenge["qop"]) != nil
+            else { return nil }
+            return switch kind.0 {
+            case .md5, .sha1: 0
+            case .sha256: 1
+            case .sha512t256: 2
+            }
+        }
+
         private static func algorithm(_ name: [UInt8]?) -> (DigestAlgorithm, isSession: Bool)? {
             guard let name = name?.span else { return (.md5, false) }
             if name.equalsIgnoringCase("md5") { return (.md5, false) }

@@ -136,8 +136,12 @@ public struct ForwardingContext {
 
     func attach(_ connection: consuming OriginConnection, isReused: Bool) {
         downstream.hear(connection.stream)
-        if let security = connection.security { exchange.record.facts.security = security.record }
+        note(connection)
         exchange.upstream.attach(connection, isReused: isReused)
+    }
+
+    private func note(_ connection: OriginConnection) {
+        if let security = connection.security { exchange.record.facts.security = security.record }
     }
 
     /// Records that the origin is asked by HTTP/2, if no TLS says so.

@@ -113,7 +113,7 @@ public final class ClientConnection: MultiplexedConnection {
     func submit(hasContent: Bool, on stream: ResponseStream) {
         unsent.removeAll { $0 === stream }
         guard allowsRequest else { return stream.fail(.unprocessed) }
-        request.add(to: &fields, from: stream.written.text, scheme: stream.scheme, secretNames: stream.secretNames)
+        request.add(to: fields, from: stream.written.text, scheme: stream.scheme, secretNames: stream.secretNames)
         let id = fields.handOver { fields in
             guard hasContent else {
                 return nghttp2_submit_request(session, nil, fields.baseAddress, fields.count, nil, nil)

@@ -81,7 +81,7 @@ public class MultiplexedConnection {
     private static let unknownTypes: ClosedRange<UInt8> = 0x0A...0xFF
 
     /// The field section that is sent next.
-    var fields = SentFields()
+    let fields = SentFields()
 
     /// - Parameters:
     ///   - settings: the entries of our SETTINGS.

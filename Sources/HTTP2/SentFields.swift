@@ -3,15 +3,18 @@ import CNghttp2
 
 /// The field section that is handed to the library next. The library copies it, and writes its names in lower case. One object
 /// serves a connection's whole life, so that a further section allocates little.
-struct SentFields {
-    /// The fields as the library wants them. A value without an address is the next part of `values`.
-    private var fields: [nghttp2_nv] = []
+final class SentFields {
+    /// Memory for the fields as the library wants them. A value without an address is the next part of `values`.
+    private var list = UnsafeMutableBufferPointer<nghttp2_nv>.allocate(capacity: 32)
+    private var count = 0
     /// The values that `add` was not lent, one behind the other.
     private let values = ByteBuffer(capacity: 64)
 
+    deinit { list.deallocate() }
+
     /// Adds a field. No table of the connection keeps a secret one. The name and the value must stay where they are until the
     /// section is handed over.
-    mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>, isSecret: Bool = false) {
+    func add(_ name: Span<UInt8>, _ value: Span<UInt8>, isSecret: Bool = false) {
         let isSecret = isSecret || Self.isAlwaysSecret(name)
         name.withUnsafeBufferPointer { name in
             value.withUnsafeBufferPointer { add(name, $0.baseAddress, $0.count, isSecret: isSecret) }
@@ -19,26 +22,34 @@ struct SentFields {
     }
 
     /// Adds a field whose value `write` appends to the buffer.
-    mutating func add(_ name: StaticString, write: (ByteBuffer) -> Void) {
+    func add(_ name: StaticString, write: (ByteBuffer) -> Void) {
         let start = values.count
         write(values)
         let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
         add(name, nil, values.count - start, isSecret: false)
     }
 
-    private mutating func add(
+    private func add(
         _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafePointer<UInt8>?, _ length: Int, isSecret: Bool
     ) {
+        if count == list.count { grow() }
         // The library changes nothing.
-        fields.append(
-            nghttp2_nv(
-                name: UnsafeMutablePointer(mutating: name.baseAddress), value: UnsafeMutablePointer(mutating: value),
-                namelen: name.count, valuelen: length,
-                flags: UInt8((isSecret ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE).rawValue)))
+        list[count] = nghttp2_nv(
+            name: UnsafeMutablePointer(mutating: name.baseAddress), value: UnsafeMutablePointer(mutating: value),
+            namelen: name.count, valuelen: length,
+            flags: UInt8((isSecret ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE).rawValue))
+        count += 1
+    }
+
+    private func grow() {
+        let larger = UnsafeMutableBufferPointer<nghttp2_nv>.allocate(capacity: 2 * list.count)
+        _ = larger.initialize(fromContentsOf: list)
+        list.deallocate()
+        list = larger
     }
 
     /// Adds the lines of a trailer section.
-    mutating func add(lines: ByteBuffer) {
+    func add(lines: ByteBuffer) {
         let bytes = lines.readable
         var start = 0
         while let end = bytes.firstIndex(of: .carriageReturn, from: start) {
@@ -50,18 +61,18 @@ struct SentFields {
     }
 
     /// Lends the section as the library wants it, and empties it.
-    mutating func handOver(_ body: (UnsafeBufferPointer<nghttp2_nv>) -> Int32) -> Int32 {
+    func handOver(_ body: (UnsafeBufferPointer<nghttp2_nv>) -> Int32) -> Int32 {
         defer {
-            fields.removeAll(keepingCapacity: true)
+            count = 0
             values.clear()
         }
         let result = values.withReadable { bytes in
             var next = UnsafeMutableRawPointer(mutating: bytes.baseAddress)?.assumingMemoryBound(to: UInt8.self)
-            for place in fields.indices where fields[place].value == nil {
-                fields[place].value = next
-                next? += fields[place].valuelen
+            for place in 0..<count where list[place].value == nil {
+                list[place].value = next
+                next? += list[place].valuelen
             }
-            return Int(fields.withUnsafeBufferPointer(body))
+            return Int(body(UnsafeBufferPointer(rebasing: list[..<count])))
         }
         return Int32(clamping: result)
     }

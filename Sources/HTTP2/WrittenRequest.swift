@@ -35,7 +35,7 @@ struct WrittenRequest {
 
     /// Adds the fields of HEADERS to `fields`: those of the head, without the ones that belong to a connection.
     /// - Parameter scheme: the scheme of a target in origin-form. The absolute-form, which parents get, has its own.
-    func add(to fields: inout SentFields, from text: ByteBuffer, scheme: StaticString, secretNames: [String]) {
+    func add(to fields: SentFields, from text: ByteBuffer, scheme: StaticString, secretNames: [String]) {
         let bytes = text.readable
         fields.add(":method") { $0.append(bytes.extracting(head.methodName)) }
         if !asksForTunnel { fields.add(":scheme") { $0.append(head.target.scheme == .http ? "http" : scheme) } }

@@ -48,7 +48,7 @@ public final class ClientConnection: MultiplexedConnection {
     public private(set) var awaitsPing = false
 
     /// The largest window of a stream, and the limit of all enlargements, in bytes.
-    private static let largestWindow: Int32 = 1 << 20
+    private static let largestWindow: Int32 = 8 << 20
     private static let mostAdded: Int32 = 16 << 20
     /// The largest number of a stream; no connection lives that long.
     private static let lastID: UInt32 = 1 << 30
@@ -146,8 +146,8 @@ public final class ClientConnection: MultiplexedConnection {
     }
 
     /// Doubles the window of a stream whose reader is faster than the window lets the server send.
-    override func noteEmptied(_ stream: MultiplexedStream, by count: Int) {
-        guard let stream = stream as? ResponseStream, !stream.hasInputEnded, stream.noteRead(count),
+    override func noteRead(_ count: Int, of stream: MultiplexedStream, isAll: Bool) {
+        guard let stream = stream as? ResponseStream, !stream.hasInputEnded, stream.noteRead(count, isAll: isAll),
             stream.window < Self.largestWindow, added < Self.mostAdded
         else { return }
         let size = stream.window * 2

@@ -323,8 +323,9 @@ public class MultiplexedConnection {
     /// The end of a written message was sent.
     func noteEndSent(on stream: MultiplexedStream) {}
 
-    /// The reader has read the last `count` bytes that had come on a stream.
-    func noteEmptied(_ stream: MultiplexedStream, by count: Int) {}
+    /// The reader has read `count` bytes of a stream.
+    /// - Parameter isAll: whether no more have come.
+    func noteRead(_ count: Int, of stream: MultiplexedStream, isAll: Bool) {}
 
     /// A stream was reset by us.
     func noteResetSent(_ code: UInt32) {}

@@ -158,7 +158,7 @@ public class MultiplexedStream {
         if framing == .chunked { text.appendLineEnd() }
         data.consume(count)
         connection?.consume(count, of: self)
-        if data.isEmpty { connection?.noteEmptied(self, by: count) }
+        connection?.noteRead(count, of: self, isAll: data.isEmpty)
     }
 
     private func refillEnd() {

@@ -89,10 +89,11 @@ public final class ResponseStream: MultiplexedStream {
     /// Whether all content has come, though the server may not have said that it is the end.
     var hasWholeContent: Bool { isHeadComplete && (framing == .none || missing == 0) }
 
-    /// - Returns: whether as much was read as the window holds.
-    func noteRead(_ count: Int) -> Bool {
+    /// - Parameter isAll: whether no more bytes have come.
+    /// - Returns: whether as much was read as the window holds, and the reader waits for more.
+    func noteRead(_ count: Int, isAll: Bool) -> Bool {
         readBytes += count
-        guard readBytes >= Int(window) else { return false }
+        guard isAll, readBytes >= Int(window) else { return false }
         readBytes = 0
         return true
     }

@@ -37,8 +37,8 @@ public final class ClientConnection: MultiplexedConnection {
     private var isDraining = false
     /// The resets that we send. Servers end a connection with too many of them, and with it the streams of other clients.
     private var sentResetBudget = FrameBudget(150, perSecond: 5)
-    /// The bytes by which windows of streams were enlarged.
-    private var added: Int32 = 0
+    /// Limits the growth of streams' windows.
+    private let windows: WindowBudget
     /// Whether the server has acknowledged our SETTINGS or begun a response, which proves that it has accepted the TLS
     /// handshake with our certificate.
     public private(set) var isProven = false
@@ -47,9 +47,8 @@ public final class ClientConnection: MultiplexedConnection {
     /// Whether a PING is not answered yet.
     public private(set) var awaitsPing = false
 
-    /// The largest window of a stream, and the limit of all enlargements, in bytes.
+    /// The largest window of a stream, in bytes.
     private static let largestWindow: Int32 = 8 << 20
-    private static let mostAdded: Int32 = 16 << 20
     /// The largest number of a stream; no connection lives that long.
     private static let lastID: UInt32 = 1 << 30
     /// The time for which a refusal counts, in nanoseconds.
@@ -57,9 +56,13 @@ public final class ClientConnection: MultiplexedConnection {
     /// The frames beside the response that a request may cause, such as WINDOW_UPDATE.
     private static let framesForRequest: UInt64 = 4
 
+    /// - Parameter windows: that of the loop.
     /// - Throws: `OutOfMemory` if the library has no memory.
-    public init(_ settings: Settings = Settings()) throws(OutOfMemory) {
+    public init(
+        _ settings: Settings = Settings(), windows: WindowBudget = WindowBudget()
+    ) throws(OutOfMemory) {
         self.settings = settings
+        self.windows = windows
         response = ReceivedResponse(limits: settings.limits)
         try super.init(
             .client,
@@ -78,7 +81,8 @@ public final class ClientConnection: MultiplexedConnection {
     /// Opens a stream for one request. Its HEADERS are sent when the request's head is written to it.
     /// - Parameter scheme: the value of `:scheme`; `http` unless it is `https`.
     public func open(scheme: Scheme) -> ResponseStream {
-        let stream = ResponseStream(of: self, scheme: scheme == .https ? "https" : "http", limits: settings.limits)
+        let stream = ResponseStream(
+            of: self, scheme: scheme == .https ? "https" : "http", limits: settings.limits, windows: windows)
         unsent.append(stream)
         return stream
     }
@@ -148,14 +152,11 @@ public final class ClientConnection: MultiplexedConnection {
     /// Doubles the window of a stream whose reader is faster than the window lets the server send.
     override func noteRead(_ count: Int, of stream: MultiplexedStream, isAll: Bool) {
         guard let stream = stream as? ResponseStream, !stream.hasInputEnded, stream.noteRead(count, isAll: isAll),
-            stream.window < Self.largestWindow, added < Self.mostAdded
+            stream.window < Self.largestWindow, windows.take(Int(stream.window))
         else { return }
-        let size = stream.window * 2
-        guard
-            nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, size) == 0
-        else { return }
-        added += stream.window
-        stream.window = size
+        stream.window *= 2
+        // It fails only without memory.
+        nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, stream.window)
     }
 
     // MARK: - Liveness
@@ -221,7 +222,6 @@ public final class ClientConnection: MultiplexedConnection {
 
     override func noteClosed(_ stream: MultiplexedStream, _ code: UInt32) {
         stream.close(code)
-        if let stream = stream as? ResponseStream { added -= stream.window - Int32(Self.streamWindow) }
         guard code == NGHTTP2_REFUSED_STREAM.rawValue else { return }
         refusal = Refusal(running: running, end: now &+ Self.refusalTime)
     }

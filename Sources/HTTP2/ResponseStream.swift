@@ -29,6 +29,7 @@ public final class ResponseStream: MultiplexedStream {
     public var secretNames: [String] = []
     let scheme: StaticString
     private let limits: Limits
+    private let windows: WindowBudget
     /// The method of the request; it has a meaning once the head is written.
     private var method = Method.get
     /// Whether HEADERS of the request were sent.
@@ -42,11 +43,15 @@ public final class ResponseStream: MultiplexedStream {
     /// The bytes of content that are still to come; nil if that is not known.
     private var missing: Int?
 
-    init(of connection: ClientConnection, scheme: StaticString, limits: Limits) {
+    init(of connection: ClientConnection, scheme: StaticString, limits: Limits, windows: WindowBudget) {
         self.scheme = scheme
         self.limits = limits
+        self.windows = windows
         super.init(0, of: connection)
     }
+
+    // Until then it may hold what came.
+    deinit { windows.give(Int(window) - Int(MultiplexedConnection.streamWindow)) }
 
     private var client: ClientConnection? { connection as? ClientConnection }
 

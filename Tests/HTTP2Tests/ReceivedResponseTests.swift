@@ -284,6 +284,51 @@ struct ReceivedResponseTests {
         #expect(server.granted(to: 1) == 32 * 1024)
     }
 
+    /// Sends content in batches that fit into the smallest window, and are read in several pieces.
+    private static func download(_ kilobytes: Int, _ id: UInt32, from server: TestServer, _ stream: ResponseStream) {
+        if !stream.isHeadComplete { server.headers(id, ends: false) }
+        for _ in 0..<kilobytes / 32 {
+            for _ in 0..<32 { server.data(id, Self.kilobyte) }
+            _ = stream.readAll()
+            server.take()
+        }
+    }
+
+    /// The size of the window now: what it was, and what was granted beyond what came.
+    private static func window(_ id: UInt32, after kilobytes: Int, on server: TestServer) -> Int {
+        65_536 + Int(server.granted(to: id)) - kilobytes * 1024
+    }
+
+    @Test func `the window of a fast reader grows to 8 MiB`() throws {
+        let (server, stream) = try Self.request()
+        Self.download(384 * 32, 1, from: server, stream)
+        #expect(stream.window == 8 << 20)
+        #expect(!stream.isLost)
+        // Half of the window at most waits for the next grant.
+        #expect((4 << 20...8 << 20).contains(Self.window(1, after: 384 * 32, on: server)))
+    }
+
+    @Test func `windows grow as far as their loop allows, and a stream that is gone gives its part back`() throws {
+        let windows = WindowBudget(limit: 3 * 65_536)
+        let (first, second) = (try TestServer(windows: windows), try TestServer(windows: windows))
+        var stream: ResponseStream? = first.request()
+        if let stream { Self.download(960, 1, from: first, stream) }
+        #expect(stream?.window == Int32(4 * 65_536))
+        let other = second.request()
+        Self.download(960, 1, from: second, other)
+        #expect(other.window == 65_536)
+        // The server has sent all, but the stream may still hold it.
+        first.data(1, Self.kilobyte, ends: true)
+        Self.download(960, 1, from: second, other)
+        #expect(other.window == 65_536)
+        stream?.release(asFault: false)
+        stream = nil
+        first.take()
+        while first.client.nextChanged() != nil {}
+        Self.download(960, 1, from: second, other)
+        #expect(other.window == 4 * 65_536)
+    }
+
     @Test func `padding is given back to both windows`() throws {
         let server = try TestServer { $0.window = 65_536 }
         let stream = server.request()

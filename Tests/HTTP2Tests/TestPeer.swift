@@ -102,11 +102,12 @@ final class TestServer: TestPeer {
 
     /// - Parameter settings: the names and values in the server's SETTINGS; nil if it sends none.
     init(
-        settings: [(UInt8, UInt32)]? = [], change: (inout ClientConnection.Settings) -> Void = { _ in }
+        settings: [(UInt8, UInt32)]? = [], windows: WindowBudget = WindowBudget(),
+        change: (inout ClientConnection.Settings) -> Void = { _ in }
     ) throws {
         var own = ClientConnection.Settings()
         change(&own)
-        client = try ClientConnection(own)
+        client = try ClientConnection(own, windows: windows)
         super.init(of: client)
         take()
         if let settings { send(Frame.bytes(4, 0, 0, settings.flatMap { [0, $0.0] + Frame.number($0.1) })) }

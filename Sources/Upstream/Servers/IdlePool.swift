@@ -1,4 +1,5 @@
 import Credentials
+import HTTP2
 import IO
 import Telemetry
 import Transport
@@ -15,6 +16,8 @@ public final class IdlePool {
     private let limit: Int
     let tlsPolicyEpoch: TLSPolicyEpoch
     let metrics: Metrics
+    /// Limits the growth of windows on the HTTP/2 connections of the loop.
+    let windows = WindowBudget()
     /// How often `closeAll` has ended what an older policy allowed.
     private(set) var policies = 0
     /// The HTTP/2 connections of the loop, with those in use.

@@ -64,7 +64,7 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
         var settings = ClientConnection.Settings()
         settings.limits = limits
         if carrier.peer.isProxy { settings.streams = Self.parentLimit }
-        connection = try ClientConnection(settings)
+        connection = try ClientConnection(settings, windows: carrier.peer.pool.windows)
         super.init(of: connection, over: carrier.stream, on: loop)
         carrier.stream.rest(telling: self)
         carrier.stream.setDeadline(after: nil)

@@ -65,7 +65,8 @@ public struct UnansweredResponse {
             let subject = names.isEmpty ? "" : " (\(names)\(realm))"
             let lines = entry.suggestion?.split(separator: "\n").filter { !$0.hasPrefix("#") }.joined(separator: " ")
             let advice = lines.map { "; to answer it, add: \($0)" } ?? ""
-            return "a challenge of \(challenger.origin.authority)\(subject) got no answer: \(entry.reason ?? "")\(advice)"
+            let authority = challenger.origin.authority
+            return "a challenge of \(authority)\(subject) got no answer: \(entry.reason ?? "")\(advice)"
         }
     }
 

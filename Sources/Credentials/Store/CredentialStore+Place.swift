@@ -38,7 +38,10 @@ extension CredentialStore {
         public var isMissing: Bool { path.map { !SmallFile.exists($0) } ?? false }
 
         /// The place in the form of the rule file, without secrets.
-        public var description: String { path.map { "\(location.backend.rawValue) \($0)" } ?? location.backend.rawValue }
+        public var description: String {
+            let backend = location.backend.rawValue
+            return path.map { "\(backend) \($0)" } ?? backend
+        }
 
         /// Opens the store, or creates an empty one. Blocks.
         ///

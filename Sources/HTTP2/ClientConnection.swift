@@ -38,7 +38,7 @@ public final class ClientConnection: MultiplexedConnection {
     /// The resets that we send. Servers end a connection with too many of them, and with it the streams of other clients.
     private var sentResetBudget = FrameBudget(150, perSecond: 5)
     /// Limits the growth of streams' windows.
-    private let windows: WindowBudget
+    let windows: WindowBudget
     /// Whether the server has acknowledged our SETTINGS or begun a response, which proves that it has accepted the TLS
     /// handshake with our certificate.
     public private(set) var isProven = false
@@ -81,11 +81,14 @@ public final class ClientConnection: MultiplexedConnection {
     /// Opens a stream for one request. Its HEADERS are sent when the request's head is written to it.
     /// - Parameter scheme: the value of `:scheme`; `http` unless it is `https`.
     public func open(scheme: Scheme) -> ResponseStream {
-        let stream = ResponseStream(
-            of: self, scheme: scheme == .https ? "https" : "http", limits: settings.limits, windows: windows)
+        let stream = takeSpare() as? ResponseStream ?? ResponseStream(of: self)
+        stream.begin(scheme: scheme == .https ? "https" : "http")
         unsent.append(stream)
         return stream
     }
+
+    /// The limit of a response's head, in bytes.
+    var headLimit: Int { settings.limits.head }
 
     /// The number of streams that are open, with those whose request is not sent.
     public var running: Int { streams.count + unsent.count }
@@ -116,8 +119,10 @@ public final class ClientConnection: MultiplexedConnection {
     /// Sends the head of `request`, which was read in the text of `stream`.
     func submit(hasContent: Bool, on stream: ResponseStream) {
         unsent.removeAll { $0 === stream }
+        let text = stream.written.text
+        defer { request.dropHead(in: text) }
         guard allowsRequest else { return stream.fail(.unprocessed) }
-        request.add(to: fields, from: stream.written.text, scheme: stream.scheme, secretNames: stream.secretNames)
+        request.add(to: fields, from: text, scheme: stream.scheme, secretNames: stream.secretNames)
         let id = fields.handOver { fields in
             guard hasContent else {
                 return nghttp2_submit_request(session, nil, fields.baseAddress, fields.count, nil, nil)
@@ -139,9 +144,9 @@ public final class ClientConnection: MultiplexedConnection {
         // A stream that has failed is reset already.
         guard !stream.isOver, !stream.isLost, stream.id > 0 else { return }
         // Both sides of a tunnel have ended. Our end may wait to be sent.
-        if !isFault, stream.isTunnel, stream.hasInputEnded, stream.written.isComplete { return }
-        if !isFault, stream.hasInputEnded || stream.hasWholeContent {
-            if !stream.isOutputSent { reset(stream, .noError) }
+        if !isFault, stream.isTunnel, stream.state.hasInputEnded, stream.written.isComplete { return }
+        if !isFault, stream.state.hasInputEnded || stream.hasWholeContent {
+            if !stream.state.isOutputSent { reset(stream, .noError) }
             return
         }
         reset(stream, .cancel)
@@ -151,7 +156,7 @@ public final class ClientConnection: MultiplexedConnection {
 
     /// Doubles the window of a stream whose reader is faster than the window lets the server send.
     override func noteRead(_ count: Int, of stream: MultiplexedStream, isAll: Bool) {
-        guard let stream = stream as? ResponseStream, !stream.hasInputEnded, stream.noteRead(count, isAll: isAll),
+        guard let stream = stream as? ResponseStream, !stream.state.hasInputEnded, stream.noteRead(count, isAll: isAll),
             stream.window < Self.largestWindow, windows.take(Int(stream.window))
         else { return }
         stream.window *= 2
@@ -212,7 +217,7 @@ public final class ClientConnection: MultiplexedConnection {
         let isAcknowledgement = UInt32(frame.hd.flags) & NGHTTP2_FLAG_ACK.rawValue != 0
         switch UInt32(frame.hd.type) {
         case NGHTTP2_SETTINGS.rawValue: if isAcknowledgement { isProven = true }
-        case NGHTTP2_RST_STREAM.rawValue: (stream(frame.hd.stream_id) as? ResponseStream)?.isReset = true
+        case NGHTTP2_RST_STREAM.rawValue: (stream(frame.hd.stream_id) as? ResponseStream)?.noteReset()
         case NGHTTP2_PING.rawValue: if isAcknowledgement { awaitsPing = false }
         case NGHTTP2_GOAWAY.rawValue:
             if frame.goaway.error_code == NGHTTP2_HTTP_1_1_REQUIRED.rawValue { requiresHTTP11 = true }

@@ -36,10 +36,10 @@ public class MultiplexedConnection {
     let session: OpaquePointer
     private let role: Role
     private(set) var streams = StreamTable()
-    /// The stream that was found last: most frames are for the same one as the frame before.
-    private var recent: MultiplexedStream?
-    /// Buffers of streams that have ended.
-    private var spare: [StreamBuffers] = []
+    /// The stream that was found last, which `streams` holds: most frames are for the same one as the frame before.
+    private var recent: (id: Int32, stream: Unmanaged<MultiplexedStream>)?
+    /// Objects of streams that have ended, for the next ones.
+    private var spare: [MultiplexedStream] = []
     private var changed: [MultiplexedStream] = []
     /// The number of streams in `changed` that were taken.
     private var taken = 0
@@ -50,6 +50,7 @@ public class MultiplexedConnection {
     public private(set) var excess: Excess?
     /// Whether the peer's bytes cannot be read any further.
     public private(set) var hasFailed = false
+    private var isLost = false
     /// Whether a field section has begun and is not complete.
     public private(set) var isReceivingHead = false
     /// The time when the last frame began, in nanoseconds; 0 before the first one.
@@ -66,7 +67,7 @@ public class MultiplexedConnection {
     /// DATA that fills the window of the peer counts only from this size on.
     private static let usefulSize = 1024
 
-    /// The limit of streams whose buffers are kept.
+    /// The limit of objects that are kept.
     private static let mostSpare = 100
     /// The size of a frame's header, in bytes (RFC 9113 section 4.1).
     private static let frameHeader = 9
@@ -196,16 +197,27 @@ public class MultiplexedConnection {
 
     // MARK: - Streams
 
-    func stream(_ id: Int32) -> MultiplexedStream? {
-        if let recent, recent.id == id { return recent }
+    func stream(_ id: Int32) -> MultiplexedStream? { find(id)?.takeUnretainedValue() }
+
+    /// Finds a stream without a reference of its own. It must not be removed while it is used.
+    private func find(_ id: Int32) -> Unmanaged<MultiplexedStream>? {
+        if let recent, recent.id == id { return recent.stream }
         guard let stream = streams[id] else { return nil }
-        recent = stream
-        return stream
+        let found = Unmanaged.passUnretained(stream)
+        recent = (id, found)
+        return found
+    }
+
+    /// Has `use` work with the stream of that number, if there is one, without a reference of its own. `use` must not remove
+    /// it.
+    @inline(__always)
+    private func with(_ id: Int32, _ use: (MultiplexedStream) -> Void) {
+        find(id)?._withUnsafeGuaranteedRef { use($0) }
     }
 
     func add(_ stream: MultiplexedStream) {
         streams.insert(stream)
-        recent = stream
+        recent = (stream.id, Unmanaged.passUnretained(stream))
     }
 
     @discardableResult
@@ -214,13 +226,16 @@ public class MultiplexedConnection {
         return streams.remove(id)
     }
 
-    /// Empty buffers for a stream.
-    func takeBuffers() -> StreamBuffers { spare.popLast() ?? StreamBuffers() }
+    /// Takes an object for the next stream. Nil if none is kept, or if somebody still refers to it.
+    func takeSpare() -> MultiplexedStream? {
+        guard var stream = spare.popLast(), isKnownUniquelyReferenced(&stream) else { return nil }
+        return stream
+    }
 
-    /// Takes back the buffers of a stream that has ended.
-    func give(_ buffers: StreamBuffers) {
-        guard spare.count < Self.mostSpare, buffers.clear() else { return }
-        spare.append(buffers)
+    /// Keeps the object of a stream that has ended.
+    func keep(_ stream: MultiplexedStream) {
+        guard !isLost, spare.count < Self.mostSpare, stream.clear() else { return }
+        spare.append(stream)
     }
 
     /// Frees the memory that only streams need.
@@ -245,15 +260,15 @@ public class MultiplexedConnection {
 
     /// The connection below is lost, and all its streams.
     public func lose() {
-        hasFailed = true
+        (hasFailed, isLost) = (true, true)
         for stream in streams.all { lose(stream) }
         streams.removeAll()
         recent = nil
+        spare.removeAll()
     }
 
     func lose(_ stream: MultiplexedStream) {
         stream.lose()
-        stream.leave()
         mark(stream)
     }
 
@@ -261,22 +276,23 @@ public class MultiplexedConnection {
 
     /// Gives the peer room for bytes of a stream that were read or dropped.
     func consume(_ count: Int, of stream: MultiplexedStream) {
-        guard count > 0 else { return }
+        guard count > 0, !isLost else { return }
         switch role {
         case .server: nghttp2_session_consume(session, stream.id, count)
         // The connection's window had them back when they came: a slow reader must not stop the other streams.
-        case .client: if !stream.hasInputEnded { nghttp2_session_consume_stream(session, stream.id, count) }
+        case .client: if !stream.state.hasInputEnded { nghttp2_session_consume_stream(session, stream.id, count) }
         }
     }
 
     func reset(_ stream: MultiplexedStream, _ code: StreamError) {
+        guard !isLost else { return }
         nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
     }
 
     /// Continues to send content.
     func resume(_ stream: MultiplexedStream) {
-        guard stream.isDeferred, stream.hasOutput else { return }
-        stream.isDeferred = false
+        guard stream.state.isDeferred, stream.hasOutput, !isLost else { return }
+        stream.state.isDeferred = false
         nghttp2_session_resume_data(session, stream.id)
     }
 
@@ -455,19 +471,22 @@ extension MultiplexedConnection {
 
     /// - Returns: false if the field section is excessive.
     private func take(_ name: Span<UInt8>, _ value: Span<UInt8>, on id: Int32) -> Bool {
-        guard let stream = stream(id) else { return true }
-        if stream.isHeadComplete { stream.add(name, value) } else { addToHead(name, value, of: stream) }
+        with(id) { stream in
+            if stream.state.isHeadComplete { stream.add(name, value) } else { addToHead(name, value, of: stream) }
+        }
         return excess == nil
     }
 
     private func take(_ bytes: UnsafeBufferPointer<UInt8>, on id: Int32) {
         if role == .client { nghttp2_session_consume_connection(session, bytes.count) }
-        guard let stream = stream(id), !stream.isReleased else {
+        guard let found = find(id), found._withUnsafeGuaranteedRef({ !$0.state.isReleased }) else {
             if role == .server { nghttp2_session_consume(session, id, bytes.count) }
             return
         }
-        stream.add(bytes)
-        mark(stream)
+        found._withUnsafeGuaranteedRef { stream in
+            stream.add(bytes)
+            mark(stream)
+        }
     }
 
     private func complete(_ frame: nghttp2_frame) {
@@ -475,17 +494,20 @@ extension MultiplexedConnection {
         switch UInt32(frame.hd.type) {
         case NGHTTP2_HEADERS.rawValue:
             isReceivingHead = false
-            guard let stream = stream(frame.hd.stream_id) else { return }
-            if !stream.isHeadComplete {
-                stream.completeHead(endsStream: isEnd)
-            } else if isEnd {
-                stream.endInput()
+            with(frame.hd.stream_id) { stream in
+                if !stream.state.isHeadComplete {
+                    stream.completeHead(endsStream: isEnd)
+                } else if isEnd {
+                    stream.endInput()
+                }
+                mark(stream)
             }
-            mark(stream)
         case NGHTTP2_DATA.rawValue:
-            guard isEnd, let stream = stream(frame.hd.stream_id) else { return }
-            stream.endInput()
-            mark(stream)
+            guard isEnd else { return }
+            with(frame.hd.stream_id) { stream in
+                stream.endInput()
+                mark(stream)
+            }
         default: note(frame)
         }
     }
@@ -494,17 +516,19 @@ extension MultiplexedConnection {
         guard let stream = remove(id) else { return }
         noteClosed(stream, code)
         mark(stream)
+        stream.keepIfEnded()
     }
 
     private func noteSent(_ frame: nghttp2_frame) {
         let isEnd = UInt32(frame.hd.flags) & NGHTTP2_FLAG_END_STREAM.rawValue != 0
         switch UInt32(frame.hd.type) {
         case NGHTTP2_DATA.rawValue:
-            if isEnd, let stream = stream(frame.hd.stream_id) { noteEnd(on: stream) }
+            if isEnd { with(frame.hd.stream_id) { noteEnd(on: $0) } }
         case NGHTTP2_HEADERS.rawValue:
-            guard let stream = stream(frame.hd.stream_id) else { return }
-            noteHeadSent(frame, on: stream)
-            if isEnd { noteEnd(on: stream) }
+            with(frame.hd.stream_id) { stream in
+                noteHeadSent(frame, on: stream)
+                if isEnd { noteEnd(on: stream) }
+            }
         case NGHTTP2_RST_STREAM.rawValue:
             resetsSent &+= 1
             noteResetSent(frame.rst_stream.error_code)
@@ -516,7 +540,7 @@ extension MultiplexedConnection {
     }
 
     private func noteEnd(on stream: MultiplexedStream) {
-        stream.noteOutputSent()
+        stream.state.isOutputSent = true
         noteEndSent(on: stream)
     }
 

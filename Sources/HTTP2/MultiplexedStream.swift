@@ -4,7 +4,8 @@ import HTTP
 /// A stream of an HTTP/2 connection, in the part that is the same for both sides. What the peer sends is read as the text of
 /// an HTTP/1.1 message, and such text is written to it.
 ///
-/// Belongs to the loop of its connection. The two refer to each other until the stream is over.
+/// Belongs to the loop of its connection, which uses the object for one stream after the other. The two refer to each other
+/// until the connection is lost.
 public class MultiplexedStream {
     /// The result of moving bytes.
     public enum Movement: Equatable, Sendable {
@@ -16,35 +17,42 @@ public class MultiplexedStream {
         case lost
     }
 
+    /// What happens to one message and its answer. An object that is used again begins with a new one.
+    struct State {
+        /// Whether the head that precedes the body has come.
+        var isHeadComplete = false
+        /// How the body is written in the text.
+        var framing = ReceivedFraming.none
+        var trailers: ByteBuffer?
+        var trailerSize = 0
+        /// Whether the peer has ended its side.
+        var hasInputEnded = false
+        /// Whether the end of a chunked body is in the text.
+        var hasTextEnded = false
+        /// Whether the end of the written message was sent.
+        var isOutputSent = false
+        /// Whether the library waits for content.
+        var isDeferred = false
+        /// The content waits because the peer takes none: the writer must wait.
+        var isBlocked = false
+        /// Whether the owner has closed the stream.
+        var isReleased = false
+        /// Whether the stream is over for the library: reset, ended on both sides, or lost with its connection.
+        var isOver = false
+        /// Whether it is over before the response was whole.
+        var isLost = false
+    }
+
     /// The number of the stream; 0 until it has one.
-    public internal(set) var id: Int32
-    /// The connection; nil when it is lost.
-    private(set) var connection: MultiplexedConnection?
-    /// Whether the head that precedes the body has come.
-    var isHeadComplete = false
-    /// How the body is written in the text.
-    var framing = ReceivedFraming.none
-    private let buffers: StreamBuffers
-    private var trailers: ByteBuffer?
-    private var trailerSize = 0
-    /// Whether the peer has ended its side.
-    private(set) var hasInputEnded = false
-    /// Whether the end of a chunked body is in the text.
-    private var hasTextEnded = false
+    public internal(set) var id: Int32 = 0
+    let connection: MultiplexedConnection
+    var state = State()
+    /// Text for the reader.
+    let text = ByteBuffer(capacity: 512)
+    /// DATA that came and is not text yet. The window limits it.
+    private let data = ByteBuffer(capacity: 64)
     /// The text of the writer.
-    var written: WrittenBody
-    /// Whether the end of the written message was sent.
-    private(set) var isOutputSent = false
-    /// Whether the library waits for content.
-    var isDeferred = false
-    /// The content waits because the peer takes none: the writer must wait.
-    private var isBlocked = false
-    /// Whether the owner has closed the stream.
-    public internal(set) var isReleased = false
-    /// Whether the stream is over for the library: reset, ended on both sides, or lost with its connection.
-    public internal(set) var isOver = false
-    /// Whether it is over before the response was whole.
-    public internal(set) var isLost = false
+    let written = WrittenBody()
     /// Whether it is in the connection's list of changed streams.
     var isMarked = false
     /// The object that the owner of the connection keeps with the stream.
@@ -55,21 +63,36 @@ public class MultiplexedStream {
     private static let pieceLimit = 16 * 1024
     private static let trailerLimit = 64 * 1024
 
-    init(_ id: Int32, of connection: MultiplexedConnection) {
+    /// The largest capacity of the empty buffers that are kept with the object, in bytes.
+    private static let keptCapacity = 8 * 1024
+
+    init(of connection: MultiplexedConnection) { self.connection = connection }
+
+    /// Prepares for a message. No other object refers to this one.
+    func begin(_ id: Int32) {
         self.id = id
-        self.connection = connection
-        buffers = connection.takeBuffers()
-        written = WrittenBody(text: buffers.written, content: buffers.content)
+        state = State()
     }
 
-    deinit { connection?.give(buffers) }
+    /// Frees what only the last message needed.
+    /// - Returns: whether the buffers are small enough to be kept.
+    func clear() -> Bool {
+        text.clear()
+        data.clear()
+        written.reset()
+        state.trailers = nil
+        return text.capacity + data.capacity + written.text.capacity + written.content.capacity <= Self.keptCapacity
+    }
 
-    /// Text for the reader.
-    var text: ByteBuffer { buffers.text }
-    private var data: ByteBuffer { buffers.data }
+    /// Lets the connection use the object again if both its owner and the library have ended the stream.
+    func keepIfEnded() { if state.isReleased, state.isOver { connection.keep(self) } }
 
-    /// Forgets the connection, which is lost.
-    func leave() { connection = nil }
+    /// Whether the owner has closed the stream.
+    public var isReleased: Bool { state.isReleased }
+    /// Whether the stream is over for the library: reset, ended on both sides, or lost with its connection.
+    public var isOver: Bool { state.isOver }
+    /// Whether it is over before the response was whole.
+    public var isLost: Bool { state.isLost }
 
     // MARK: - For the role
 
@@ -90,7 +113,7 @@ public class MultiplexedStream {
     func readWritten() -> Bool { false }
 
     /// Whether the peer has ended its side, or the stream is lost, and everything before was read.
-    public var isAtEnd: Bool { isLost }
+    public var isAtEnd: Bool { state.isLost }
 
     /// Closes the stream. Bytes that were not read are dropped.
     /// - Parameter isFault: whether the peer must see a fault.
@@ -100,43 +123,43 @@ public class MultiplexedStream {
 
     /// Adds a field of the trailer section.
     func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
-        guard trailerSize <= Self.trailerLimit else { return }
-        trailerSize = trailerSize &+ name.count &+ value.count &+ 32
-        guard trailerSize <= Self.trailerLimit, ReceivedFields.isName(name), ReceivedFields.isValue(value) else {
+        guard state.trailerSize <= Self.trailerLimit else { return }
+        state.trailerSize = state.trailerSize &+ name.count &+ value.count &+ 32
+        guard state.trailerSize <= Self.trailerLimit, ReceivedFields.isName(name), ReceivedFields.isValue(value) else {
             return spoilTrailers()
         }
-        let lines = trailers ?? ByteBuffer(capacity: 256)
-        trailers = lines
+        let lines = state.trailers ?? ByteBuffer(capacity: 256)
+        state.trailers = lines
         ReceivedFields.append(name, value, to: lines)
     }
 
     /// Makes the trailer section one that the parser refuses: it has a field that cannot be written, or too many.
     func spoilTrailers() {
-        let lines = trailers ?? ByteBuffer(capacity: 64)
-        trailers = lines
+        let lines = state.trailers ?? ByteBuffer(capacity: 64)
+        state.trailers = lines
         lines.append("\0\r\n" as StaticString)
     }
 
     func add(_ bytes: UnsafeBufferPointer<UInt8>) { data.append(bytes.span) }
 
-    func endInput() { hasInputEnded = true }
+    func endInput() { state.hasInputEnded = true }
 
     // MARK: - The reader
 
     /// Whether a read would bring something: text, the end of the peer's side, or the loss of the stream.
     public var isReadable: Bool {
-        if isLost || !text.isEmpty || !data.isEmpty { return true }
-        return hasInputEnded && (framing == .chunked && !hasTextEnded || isAtEnd)
+        if state.isLost || !text.isEmpty || !data.isEmpty { return true }
+        return state.hasInputEnded && (state.framing == .chunked && !state.hasTextEnded || isAtEnd)
     }
 
     /// Whether the peer has ended its side, and all text was read.
     var isReadWhole: Bool {
-        hasInputEnded && text.isEmpty && data.isEmpty && (framing != .chunked || hasTextEnded)
+        state.hasInputEnded && text.isEmpty && data.isEmpty && (state.framing != .chunked || state.hasTextEnded)
     }
 
     /// Reads text into the free room of `buffer`, at most `limit` bytes.
     public func read(into buffer: ByteBuffer, limit: Int) -> Movement {
-        if isLost { return .lost }
+        if state.isLost { return .lost }
         let text = text
         if text.isEmpty { refill() }
         if text.isEmpty { return isAtEnd ? .end : .wouldBlock }
@@ -150,29 +173,29 @@ public class MultiplexedStream {
         let (text, data) = (text, data)
         let count = min(data.count, Self.pieceLimit)
         guard count > 0 else { return refillEnd() }
-        if framing == .chunked {
+        if state.framing == .chunked {
             text.append(hexadecimal: count)
             text.appendLineEnd()
         }
         text.append(data.readable.extracting(first: count))
-        if framing == .chunked { text.appendLineEnd() }
+        if state.framing == .chunked { text.appendLineEnd() }
         data.consume(count)
-        connection?.consume(count, of: self)
-        connection?.noteRead(count, of: self, isAll: data.isEmpty)
+        connection.consume(count, of: self)
+        connection.noteRead(count, of: self, isAll: data.isEmpty)
     }
 
     private func refillEnd() {
-        guard hasInputEnded, framing == .chunked, !hasTextEnded else { return }
-        hasTextEnded = true
+        guard state.hasInputEnded, state.framing == .chunked, !state.hasTextEnded else { return }
+        state.hasTextEnded = true
         text.append("0\r\n" as StaticString)
-        if let lines = trailers { text.append(lines.readable) }
-        trailers = nil
+        if let lines = state.trailers { text.append(lines.readable) }
+        state.trailers = nil
         text.appendLineEnd()
     }
 
     /// Drops the bytes that were not read.
     func dropInput() {
-        connection?.consume(data.count, of: self)
+        connection.consume(data.count, of: self)
         data.clear()
         text.clear()
     }
@@ -180,16 +203,16 @@ public class MultiplexedStream {
     // MARK: - The writer
 
     /// Whether the writer may write.
-    public var isWritable: Bool { isLost || isOver || !isBlocked }
+    public var isWritable: Bool { state.isLost || state.isOver || !state.isBlocked }
 
     /// Takes at most `limit` bytes of the text from the front of `buffer`.
     public func write(from buffer: ByteBuffer, limit: Int) -> Movement {
-        if isLost || isOver { return .lost }
+        if state.isLost || state.isOver { return .lost }
         guard !buffer.isEmpty else { return .moved(0) }
         let room = written.hasHead ? Self.outboundLimit - written.content.count : .max
         let count = min(buffer.count, limit, room)
         guard count > 0 else {
-            isBlocked = true
+            state.isBlocked = true
             return .wouldBlock
         }
         let text = written.text
@@ -201,17 +224,17 @@ public class MultiplexedStream {
     /// Reads on in the written text, behind the head.
     func readWrittenBody() -> Bool {
         if case .fault = written.read() {
-            connection?.reset(self, .internalError)
+            connection.reset(self, .internalError)
             return false
         }
-        connection?.resume(self)
+        connection.resume(self)
         return true
     }
 
     /// Ends the text of the writer, if it is not ended by its framing.
     public func endOutput() {
-        guard !isOver, !isReleased, written.hasHead, written.end() else { return }
-        connection?.resume(self)
+        guard !state.isOver, !state.isReleased, written.hasHead, written.end() else { return }
+        connection.resume(self)
     }
 
     /// Whether content waits, or the end.
@@ -230,7 +253,7 @@ public class MultiplexedStream {
     func nextPiece(upTo limit: Int) -> Piece? {
         let count = min(limit, written.content.count)
         if count == 0, !written.isComplete {
-            isDeferred = true
+            state.isDeferred = true
             return nil
         }
         let isLast = count == written.content.count && written.isComplete
@@ -242,35 +265,9 @@ public class MultiplexedStream {
         let content = written.content
         buffer.append(content.readable.extracting(first: count))
         content.consume(count)
-        if isBlocked, content.count <= Self.outboundLimit / 2 { isBlocked = false }
+        if state.isBlocked, content.count <= Self.outboundLimit / 2 { state.isBlocked = false }
     }
 
-    /// The library has sent the end of the written message.
-    func noteOutputSent() { isOutputSent = true }
-}
-
-/// The buffers of a stream. The connection keeps them for its next one.
-final class StreamBuffers {
-    /// Text for the reader.
-    let text = ByteBuffer(capacity: 512)
-    /// DATA that came and is not text yet. The window limits it.
-    let data = ByteBuffer(capacity: 64)
-    /// Text of the writer that was not read yet.
-    let written = ByteBuffer(capacity: 2048)
-    /// Content that waits to be sent.
-    let content = ByteBuffer(capacity: 2048)
-
-    private static let largest = 8 * 1024
-
-    /// Makes them empty.
-    /// - Returns: whether they are small enough to be kept.
-    func clear() -> Bool {
-        text.clear()
-        data.clear()
-        written.clear()
-        content.clear()
-        return text.capacity + data.capacity + written.capacity + content.capacity <= Self.largest
-    }
 }
 
 /// The errors by which a stream is reset (RFC 9113 section 7).

@@ -22,116 +22,147 @@ public final class ResponseStream: MultiplexedStream {
         case lost
     }
 
-    /// The reason why the stream ended early; nil while it is open, and if the response is whole.
-    public private(set) var failure: Failure?
+    /// What is known about the request and its response.
+    private struct Progress {
+        var failure: Failure?
+        /// The method of the request; it has a meaning once the head is written.
+        var method = Method.get
+        /// The bytes that were read since the window has its size.
+        var readBytes = 0
+        /// The bytes of content that are still to come; nil if that is not known.
+        var missing: Int?
+        var isSent = false
+        /// Whether the server has sent RST_STREAM.
+        var isReset = false
+    }
+
+    private let client: ClientConnection
+    private var progress = Progress()
+    private(set) var scheme: StaticString = "http"
     /// The names of fields of the request that no table of the connection may keep, in lower case, beside `authorization`,
     /// `proxy-authorization` and `cookie`. It has an effect until the head is written.
     public var secretNames: [String] = []
-    let scheme: StaticString
-    private let limits: Limits
-    private let windows: WindowBudget
-    /// The method of the request; it has a meaning once the head is written.
-    private var method = Method.get
-    /// Whether HEADERS of the request were sent.
-    var isSent = false
-    /// Whether the server has sent RST_STREAM.
-    var isReset = false
     /// The size of the window, in bytes.
     var window = Int32(MultiplexedConnection.streamWindow)
-    /// The bytes that were read since the window has its size.
-    private var readBytes = 0
-    /// The bytes of content that are still to come; nil if that is not known.
-    private var missing: Int?
 
-    init(of connection: ClientConnection, scheme: StaticString, limits: Limits, windows: WindowBudget) {
-        self.scheme = scheme
-        self.limits = limits
-        self.windows = windows
-        super.init(0, of: connection)
+    init(of client: ClientConnection) {
+        self.client = client
+        super.init(of: client)
     }
 
-    // Until then it may hold what came.
-    deinit { windows.give(Int(window) - Int(MultiplexedConnection.streamWindow)) }
+    // A stream may hold as much as its window until it is gone.
+    deinit { giveWindowBack() }
 
-    private var client: ClientConnection? { connection as? ClientConnection }
+    /// Prepares for a request.
+    func begin(scheme: StaticString) {
+        begin(0)
+        progress = Progress()
+        self.scheme = scheme
+    }
+
+    override func clear() -> Bool {
+        giveWindowBack()
+        if !secretNames.isEmpty { secretNames = [] }
+        return super.clear()
+    }
+
+    private func giveWindowBack() {
+        let growth = window - Int32(MultiplexedConnection.streamWindow)
+        guard growth > 0 else { return }
+        window -= growth
+        client.windows.give(Int(growth))
+    }
+
+    /// The reason why the stream ended early; nil while it is open, and if the response is whole.
+    public var failure: Failure? { progress.failure }
+
+    /// Whether HEADERS of the request were sent.
+    var isSent: Bool {
+        get { progress.isSent }
+        set { progress.isSent = newValue }
+    }
+
+    /// Notes RST_STREAM of the server.
+    func noteReset() { progress.isReset = true }
 
     // MARK: - What comes
 
     override func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
-        guard !isLost, !isReleased else { return }
+        guard !state.isLost, !state.isReleased else { return }
         super.add(name, value.extracting(value.trimmingBlanks(0..<value.count)))
     }
 
     override func noteInvalidField() { fault(.malformedFieldName) }
 
     override func completeHead(endsStream: Bool) {
-        guard !isLost, !isReleased, let client else { return }
+        guard !state.isLost, !state.isReleased else { return }
         do throws(Defect) {
-            let head = try client.response.write(to: text, answering: method, endsWithHead: endsStream)
+            let head = try client.response.write(to: text, answering: progress.method, endsWithHead: endsStream)
             guard !head.status.isInterim else { return try noteInterimHead() }
-            framing = head.framing
-            missing = head.framing == .length ? client.response.contentLength : nil
+            state.framing = head.framing
+            progress.missing = head.framing == .length ? client.response.contentLength : nil
         } catch { return fault(error) }
-        isHeadComplete = true
+        state.isHeadComplete = true
         if endsStream { endInput() }
         // The tunnel is refused.
-        if method == .connect, framing != .raw { endOutput() }
+        if progress.method == .connect, state.framing != .raw { endOutput() }
     }
 
     /// An interim response came. A server must not fill the memory with them.
     private func noteInterimHead() throws(Defect) {
-        client?.noteUseless()
-        guard text.count <= limits.head else { throw .headTooLarge(limit: limits.head) }
+        client.noteUseless()
+        let limit = client.headLimit
+        guard text.count <= limit else { throw .headTooLarge(limit: limit) }
     }
 
     override func add(_ bytes: UnsafeBufferPointer<UInt8>) {
-        guard !isLost, !bytes.isEmpty else { return }
-        guard isHeadComplete, framing != .none else { return fault(.malformedContentLength) }
-        if let missing { self.missing = missing - bytes.count }
+        guard !state.isLost, !bytes.isEmpty else { return }
+        guard state.isHeadComplete, state.framing != .none else { return fault(.malformedContentLength) }
+        if let missing = progress.missing { progress.missing = missing - bytes.count }
         super.add(bytes)
     }
 
     /// Whether all content has come, though the server may not have said that it is the end.
-    var hasWholeContent: Bool { isHeadComplete && (framing == .none || missing == 0) }
+    var hasWholeContent: Bool { state.isHeadComplete && (state.framing == .none || progress.missing == 0) }
 
     /// - Parameter isAll: whether no more bytes have come.
     /// - Returns: whether as much was read as the window holds, and the reader waits for more.
     func noteRead(_ count: Int, isAll: Bool) -> Bool {
-        readBytes += count
-        guard isAll, readBytes >= Int(window) else { return false }
-        readBytes = 0
+        progress.readBytes += count
+        guard isAll, progress.readBytes >= Int(window) else { return false }
+        progress.readBytes = 0
         return true
     }
 
     override func endInput() {
-        guard isHeadComplete else { return fault(.incomplete) }
+        guard state.isHeadComplete else { return fault(.incomplete) }
         super.endInput()
     }
 
     /// The response cannot be passed on.
     private func fault(_ defect: Defect) {
-        guard !isLost, !isReleased else { return }
+        guard !state.isLost, !state.isReleased else { return }
         fail(.malformed(defect))
-        connection?.reset(self, .protocolError)
+        client.reset(self, .protocolError)
     }
 
     func fail(_ failure: Failure) {
-        guard self.failure == nil else { return }
-        self.failure = failure
-        isLost = true
-        connection?.mark(self)
+        guard progress.failure == nil else { return }
+        progress.failure = failure
+        state.isLost = true
+        client.mark(self)
     }
 
     override func close(_ code: UInt32) {
-        isOver = true
+        state.isOver = true
         if isTunnel { return closeTunnel(code) }
         // What follows a whole response concerns the rest of the request.
-        guard !hasInputEnded else { return }
+        guard !state.hasInputEnded else { return }
         switch StreamError(rawValue: code) {
         case .http11Required: fail(.requiresHTTP11)
-        case .refused where !isHeadComplete:
-            fail(client?.requiresHTTP11 == true ? .requiresHTTP11 : .unprocessed)
-        default: fail(isReset ? .reset(code) : .violated(code))
+        case .refused where !state.isHeadComplete:
+            fail(client.requiresHTTP11 ? .requiresHTTP11 : .unprocessed)
+        default: fail(progress.isReset ? .reset(code) : .violated(code))
         }
     }
 
@@ -140,23 +171,23 @@ public final class ResponseStream: MultiplexedStream {
     private func closeTunnel(_ code: UInt32) {
         if code == StreamError.noError.rawValue {
             super.endInput()
-        } else if !hasInputEnded || !isOutputSent {
-            fail(isReset ? .reset(code) : .violated(code))
+        } else if !state.hasInputEnded || !state.isOutputSent {
+            fail(progress.isReset ? .reset(code) : .violated(code))
         }
     }
 
     override func lose() {
-        isOver = true
-        if !hasInputEnded { fail(isSent ? .lost : .unprocessed) }
+        state.isOver = true
+        if !state.hasInputEnded { fail(progress.isSent ? .lost : .unprocessed) }
     }
 
     /// Whether the server has opened a tunnel.
-    var isTunnel: Bool { framing == .raw }
+    var isTunnel: Bool { state.framing == .raw }
 
     // MARK: - The reader
 
     /// Whether the response was whole, or failed, and everything before was read.
-    override public var isAtEnd: Bool { isLost || isReadWhole }
+    override public var isAtEnd: Bool { state.isLost || isReadWhole }
 
     // MARK: - The writer
 
@@ -166,16 +197,11 @@ public final class ResponseStream: MultiplexedStream {
     }
 
     private func readWrittenHead() -> Bool {
-        guard let client else {
-            fail(.unprocessed)
-            return false
-        }
-        switch client.request.readHead(of: &written) {
+        switch client.request.readHead(of: written) {
         case .head(let hasContent):
-            method = client.request.head.method
+            progress.method = client.request.head.method
             client.submit(hasContent: hasContent, on: self)
-            client.request.dropHead(in: written.text)
-            return !isLost && readRest()
+            return !state.isLost && readRest()
         case .needsMore: return true
         case .fault:
             fail(.faultyRequest)
@@ -195,10 +221,11 @@ public final class ResponseStream: MultiplexedStream {
     /// that is not whole by NO_ERROR.
     /// - Parameter isFault: whether the server must see CANCEL, though the response is whole.
     override public func release(asFault isFault: Bool) {
-        guard !isReleased else { return }
-        isReleased = true
+        guard !state.isReleased else { return }
+        state.isReleased = true
         owner = nil
-        client?.release(self, asFault: isFault)
+        client.release(self, asFault: isFault)
         dropInput()
+        keepIfEnded()
     }
 }

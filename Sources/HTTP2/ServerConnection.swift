@@ -50,10 +50,10 @@ public final class ServerConnection: MultiplexedConnection {
 
     private func noteFault() { if !faultBudget.take(at: now) { exceed(.faults) } }
 
-    /// Sends the head of a response, without the fields that belong to a connection (RFC 9113 section 8.2.2).
-    func submit(
-        _ head: ResponseHead, _ bytes: Span<UInt8>, isInterim: Bool, hasContent: Bool, on stream: RequestStream
-    ) {
+    /// Sends the head of a response, which was read in the text of `stream`, without the fields that belong to a connection (RFC 9113 section 8.2.2).
+    func submit(isInterim: Bool, hasContent: Bool, on stream: RequestStream) {
+        let (head, text) = (response.head, stream.written.text)
+        let bytes = text.readable
         // RFC 8441 section 5: the server's 101 is the client's 200.
         let isSwitch = head.status == .switchingProtocols
         fields.add(":status") { $0.append(decimal: isSwitch ? 200 : Int(head.status.rawValue)) }
@@ -68,6 +68,7 @@ public final class ServerConnection: MultiplexedConnection {
             fields.add(name, bytes.extracting(field.value))
         }
         send(isInterim: isInterim, hasContent: hasContent, on: stream)
+        response.dropHead(in: text)
     }
 
     private func send(isInterim: Bool, hasContent: Bool, on stream: RequestStream) {
@@ -92,7 +93,9 @@ public final class ServerConnection: MultiplexedConnection {
         guard frame.headers.cat == NGHTTP2_HCAT_REQUEST else { return }
         opened &+= 1
         request.reset()
-        add(RequestStream(frame.hd.stream_id, of: self))
+        let stream = takeSpare() as? RequestStream ?? RequestStream(of: self)
+        stream.begin(frame.hd.stream_id)
+        add(stream)
     }
 
     override func addToHead(_ name: Span<UInt8>, _ value: Span<UInt8>, of stream: MultiplexedStream) {
@@ -104,7 +107,7 @@ public final class ServerConnection: MultiplexedConnection {
 
     override func noteEndSent(on stream: MultiplexedStream) {
         // The client must be told to stop sending.
-        if stream.isReleased, !stream.hasInputEnded { reset(stream, .noError) }
+        if stream.isReleased, !stream.state.hasInputEnded { reset(stream, .noError) }
     }
 
     override func noteResetSent(_ code: UInt32) {

@@ -3,7 +3,7 @@ import HTTP
 
 /// The text of a message that the code for HTTP/1.1 writes, and what it says: content and trailers. The head is read by
 /// `WrittenRequest` or `WrittenResponse`. A fault of this text is ours.
-struct WrittenBody {
+final class WrittenBody {
     enum Stage {
         /// Awaits the end of a head; becomes `.head` after an interim response, else one of the others.
         case head
@@ -33,16 +33,18 @@ struct WrittenBody {
 
     var stage = Stage.head
     /// Text that was not read yet: a part of a head or of a chunk's line.
-    let text: ByteBuffer
+    let text = ByteBuffer(capacity: 2048)
     /// The content that waits to be sent.
-    let content: ByteBuffer
+    let content = ByteBuffer(capacity: 2048)
     /// The lines of the trailer section; nil for a message without one.
     private(set) var trailers: ByteBuffer?
 
-    /// Begins with two empty buffers.
-    init(text: ByteBuffer, content: ByteBuffer) {
-        self.text = text
-        self.content = content
+    /// Prepares for the next message.
+    func reset() {
+        stage = .head
+        text.clear()
+        content.clear()
+        trailers = nil
     }
 
     var isComplete: Bool { if case .complete = stage { true } else { false } }
@@ -50,7 +52,7 @@ struct WrittenBody {
     var hasHead: Bool { if case .head = stage { false } else { true } }
 
     /// Begins the body behind a head.
-    mutating func begin(_ framing: BodyFraming) {
+    func begin(_ framing: BodyFraming) {
         switch framing {
         case .none, .length(0): stage = .complete
         case .length(let length): stage = .length(length)
@@ -60,7 +62,7 @@ struct WrittenBody {
     }
 
     /// Reads on in `text`, behind the head.
-    mutating func read() -> Part {
+    func read() -> Part {
         switch stage {
         case .head: return .needsMore
         case .length(let rest):
@@ -81,7 +83,7 @@ struct WrittenBody {
 
     /// The writer has ended the text.
     /// - Returns: whether the message is whole.
-    mutating func end() -> Bool {
+    func end() -> Bool {
         switch stage {
         case .untilEnd, .raw:
             stage = .complete
@@ -91,7 +93,7 @@ struct WrittenBody {
         }
     }
 
-    private mutating func take(_ count: Int, of rest: Int) -> Part {
+    private func take(_ count: Int, of rest: Int) -> Part {
         move(count)
         stage = rest > count ? .length(rest - count) : .complete
         return .content
@@ -104,7 +106,7 @@ struct WrittenBody {
         text.consume(count)
     }
 
-    private mutating func readChunks(_ decoder: inout ChunkedDecoder) -> Part {
+    private func readChunks(_ decoder: inout ChunkedDecoder) -> Part {
         let (text, content) = (text, content)
         let lines = trailers ?? ByteBuffer(capacity: 64)
         let part = Self.read(text, with: &decoder, content: content, trailers: lines)

@@ -20,7 +20,7 @@ struct WrittenRequest {
     var asksForTunnel: Bool { head.method == .connect }
 
     /// Reads the head in the text of `body`, which begins behind it.
-    mutating func readHead(of body: inout WrittenBody) -> Part {
+    mutating func readHead(of body: WrittenBody) -> Part {
         let text = body.text
         guard !text.isEmpty else { return .needsMore }
         head.reset()

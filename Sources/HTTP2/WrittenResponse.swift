@@ -20,7 +20,7 @@ struct WrittenResponse {
     /// Reads the head in the text of `body`, which begins behind a final one.
     /// - Parameter handshake: that of the request, if it opens a WebSocket.
     mutating func readHead(
-        of body: inout WrittenBody, answering method: Method, to handshake: WebSocketHandshake?
+        of body: WrittenBody, answering method: Method, to handshake: WebSocketHandshake?
     ) -> Part {
         let text = body.text
         guard !text.isEmpty else { return .needsMore }

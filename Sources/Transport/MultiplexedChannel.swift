@@ -7,7 +7,7 @@ import IO
 /// calls `update` for each stream that has changed, and moves its bytes after `schedule`.
 open class MultiplexedChannel: StreamChannel {
     /// The stream; nil when it was released.
-    private var multiplexed: MultiplexedStream?
+    public private(set) final var multiplexed: MultiplexedStream?
     private let owner: StreamOwner
     private var isFault = false
 
@@ -21,7 +21,7 @@ open class MultiplexedChannel: StreamChannel {
     public final func carry(_ stream: MultiplexedStream) {
         multiplexed = stream
         stream.owner = self
-        (hasPeerEnded, isBroken) = (false, false)
+        (hasPeerEnded, isBroken, isFault) = (false, false, false)
         update()
     }
 

@@ -286,7 +286,7 @@ struct ReceivedResponseTests {
 
     /// Sends content in batches that fit into the smallest window, and are read in several pieces.
     private static func download(_ kilobytes: Int, _ id: UInt32, from server: TestServer, _ stream: ResponseStream) {
-        if !stream.isHeadComplete { server.headers(id, ends: false) }
+        if !stream.state.isHeadComplete { server.headers(id, ends: false) }
         for _ in 0..<kilobytes / 32 {
             for _ in 0..<32 { server.data(id, Self.kilobyte) }
             _ = stream.readAll()

@@ -11,7 +11,8 @@ struct StreamTableTests {
         for _ in 0..<2000 {
             state = state &* 1_664_525 &+ 1_013_904_223
             if state >> 24 < 128, expected.count < 100 {
-                let stream = RequestStream(next, of: connection)
+                let stream = RequestStream(of: connection)
+                stream.begin(next)
                 table.insert(stream)
                 expected[next] = stream
                 // Streams that are refused leave gaps.

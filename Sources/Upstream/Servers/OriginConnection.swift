@@ -94,9 +94,11 @@ public final class OriginConnection: IntrusiveLRU.Entry {
         (sharedStream?.shared.carrier.stream ?? stream).peerAddress?.address
     }
 
-    /// Keeps the connection idle at its server, for any client, until another request takes it.
+    /// Keeps the connection idle at its server, for any client, until another request takes it. A stream ends.
     /// - Parameter limit: the time until an unused connection is closed.
-    public func rest(for limit: Milliseconds) { peer.keep(self, for: limit) }
+    public func rest(for limit: Milliseconds) {
+        if let sharedStream { sharedStream.shared.keep(self) } else { peer.keep(self, for: limit) }
+    }
 
     /// The outcome of the gateway that answers; nil for an ordinary connection.
     public var gateway: OriginConnection.GatewayOutcome? {

@@ -16,6 +16,8 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
     private let metrics: Metrics
     /// The streams that exchanges use.
     private(set) var used = 0
+    /// What served streams of requests that have ended in order, for the next ones.
+    private var spare: [OriginConnection] = []
     /// Whether a stream has been given out before.
     private var hasServed = false
     /// Whether no more streams are given out.
@@ -51,6 +53,8 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
     private static let blockLimit: Milliseconds = 60_000
     /// The time after which a connection whose server takes no bytes gets no more requests.
     private static let stall: Milliseconds = 1000
+    /// The limit of `spare`.
+    private static let mostSpare = 100
     /// The limit of streams at once of a connection with a parent. Most of them are tunnels that rest.
     private static let parentLimit = 1000
 
@@ -101,8 +105,23 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
         if used == 0 { carrier.peer.pool.leave(carrier) }
         used += 1
         metrics.add(to: .upstreamHTTP2Streams)
-        let channel = OriginStream(connection.open(scheme: carrier.peer.scheme), of: self, on: loop)
-        return (OriginConnection(channel), hasServed)
+        let stream = connection.open(scheme: carrier.peer.scheme)
+        if let kept = spare.popLast(), let channel = kept.sharedStream {
+            channel.carryNext(stream)
+            return (kept, hasServed)
+        }
+        return (OriginConnection(OriginStream(stream, of: self, on: loop)), hasServed)
+    }
+
+    /// Closes a stream whose response was read completely, and keeps what served it for the next one, as a connection that
+    /// speaks HTTP/1.1 is kept.
+    func keep(_ served: OriginConnection) {
+        guard let channel = served.sharedStream, channel.isOpen, !isRetired, spare.count < Self.mostSpare else {
+            return served.stream.close()
+        }
+        channel.pause()
+        spare.append(served)
+        noteRelease()
     }
 
     /// A stream was closed by its exchange.
@@ -183,7 +202,11 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
         stream.setDeadline(after: Self.keptFor)
     }
 
-    override public func trim() { if used == 0 { super.trim() } }
+    override public func trim() {
+        guard used == 0 else { return }
+        spare.removeAll()
+        super.trim()
+    }
 
     /// Begins to wait for frames of the server, if it does not already.
     /// - Returns: true.
@@ -244,6 +267,7 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
         stream.forgetObserver()
         stream.close()
         connection.lose()
+        spare.removeAll()
         deliver()
         carrier.peer.streams.noteRoom()
     }

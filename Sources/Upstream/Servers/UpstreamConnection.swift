@@ -62,7 +62,7 @@ public final class UpstreamConnection {
 
     /// Has no table of the connection keep the fields with these names, beside those that are known as secret.
     /// - Parameter names: in lower case.
-    public func hide(fields names: [String]) { connection?.sharedStream?.stream.secretNames = names }
+    public func hide(fields names: [String]) { connection?.sharedStream?.stream?.secretNames = names }
     /// Whether the connection is a stream, or that with a parent uses TLS; meaningless without a connection.
     public private(set) var isNotable = false
     /// Whether the connection leads through a parent, or to it, by HTTP/2.
@@ -171,7 +171,7 @@ public final class UpstreamConnection {
     /// The failure when the connection ends too early.
     private var breach: Failure {
         if let failure = tlsFailure { return .insecure(failure) }
-        switch connection?.sharedStream?.stream.failure {
+        switch connection?.sharedStream?.stream?.failure {
         case nil, .lost?: break
         case .unprocessed?: return .unprocessed
         case .requiresHTTP11?: return .needsHTTP11
@@ -184,7 +184,7 @@ public final class UpstreamConnection {
 
     /// The reason with which the server has reset the stream of the response; nil if it has not.
     public var streamReset: StreamReset? {
-        if case .reset(let code)? = connection?.sharedStream?.stream.failure { StreamReset(code: code) } else { nil }
+        if case .reset(let code)? = connection?.sharedStream?.stream?.failure { StreamReset(code: code) } else { nil }
     }
 
     /// The failure of TLS; nil if TLS did not fail, or if only the connection was reset.
@@ -227,7 +227,7 @@ public final class UpstreamConnection {
             do throws(IOError) { try stream.check() } catch { throw Self.failure(error) }
             return .awaitsUpstream
         case .failed(let errno):
-            switch connection?.sharedStream?.stream.failure {
+            switch connection?.sharedStream?.stream?.failure {
             case .reset(let code)?:
                 throw .cutShort(
                     .connectionTerminated, "the origin reset its response (\(StreamReset(code: code)))")

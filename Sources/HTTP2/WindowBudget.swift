@@ -6,11 +6,12 @@ public final class WindowBudget {
     /// - Parameter limit: in bytes. Beyond it windows stay as they are.
     public init(limit: Int = 64 << 20) { free = limit }
 
-    /// - Returns: whether the bytes were free.
-    func take(_ count: Int) -> Bool {
-        guard count <= free else { return false }
-        free -= count
-        return true
+    /// Takes at most `count` bytes.
+    /// - Returns: the bytes that were free.
+    func take(upTo count: Int) -> Int {
+        let taken = min(count, free)
+        free -= taken
+        return taken
     }
 
     func give(_ count: Int) { free += count }

@@ -415,6 +415,8 @@ public final class Forwarding {
             // The server has done nothing, so the method does not matter.
             guard redials > 0, exchange.body.canBeSent else { return nil }
             redials -= 1
+            // The last time it is the first request of a connection. A server may end each connection after few requests.
+            if redials == 0 { mayReuse = false }
             switch failure {
             case .needsHTTP11:
                 context.exchange.way.peer(of: context.origin).streams

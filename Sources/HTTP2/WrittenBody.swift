@@ -4,13 +4,14 @@ import HTTP
 /// The text of a message that the code for HTTP/1.1 writes, and what it says: content and trailers. The head is read by
 /// `WrittenRequest` or `WrittenResponse`. A fault of this text is ours.
 final class WrittenBody {
+    /// It has no values, since these would be compared with each question.
     enum Stage {
         /// Awaits the end of a head; becomes `.head` after an interim response, else one of the others.
         case head
-        /// Awaits that many bytes of content, at least one; becomes `.complete`.
-        case length(Int)
+        /// Awaits `rest` bytes of content; becomes `.complete`.
+        case length
         /// Awaits chunks; becomes `.complete`.
-        case chunked(ChunkedDecoder)
+        case chunked
         /// All bytes are content, until the writer ends it; becomes `.complete`.
         case untilEnd
         /// All bytes are those of a tunnel, until the writer ends it; becomes `.complete`.
@@ -32,6 +33,9 @@ final class WrittenBody {
     static let limits = Limits(startLine: 64 << 10, head: 320 << 10, fields: 320)
 
     var stage = Stage.head
+    /// The bytes of content that are still to come, if it has a length.
+    private var rest = 0
+    private var decoder = ChunkedDecoder(fault: .client, limits: WrittenBody.limits)
     /// Text that was not read yet: a part of a head or of a chunk's line.
     let text = ByteBuffer(capacity: 2048)
     /// The content that waits to be sent.
@@ -47,16 +51,16 @@ final class WrittenBody {
         trailers = nil
     }
 
-    var isComplete: Bool { if case .complete = stage { true } else { false } }
+    var isComplete: Bool { stage == .complete }
     /// Whether the head was read, in a response that of the final one.
-    var hasHead: Bool { if case .head = stage { false } else { true } }
+    var hasHead: Bool { stage != .head }
 
     /// Begins the body behind a head.
     func begin(_ framing: BodyFraming) {
         switch framing {
         case .none, .length(0): stage = .complete
-        case .length(let length): stage = .length(length)
-        case .chunked: stage = .chunked(ChunkedDecoder(fault: .client, limits: Self.limits))
+        case .length(let length): (stage, rest) = (.length, length)
+        case .chunked: (stage, decoder) = (.chunked, ChunkedDecoder(fault: .client, limits: Self.limits))
         case .untilClose: stage = .untilEnd
         }
     }
@@ -65,14 +69,14 @@ final class WrittenBody {
     func read() -> Part {
         switch stage {
         case .head: return .needsMore
-        case .length(let rest):
+        case .length:
             guard !text.isEmpty else { return .needsMore }
             guard text.count <= rest else { return .fault }
-            return take(text.count, of: rest)
-        case .chunked(var decoder):
-            let part = readChunks(&decoder)
-            if case .chunked = stage { stage = .chunked(decoder) }
-            return part
+            rest -= text.count
+            move(text.count)
+            if rest == 0 { stage = .complete }
+            return .content
+        case .chunked: return readChunks()
         case .untilEnd, .raw:
             guard !text.isEmpty else { return .needsMore }
             move(text.count)
@@ -93,12 +97,6 @@ final class WrittenBody {
         }
     }
 
-    private func take(_ count: Int, of rest: Int) -> Part {
-        move(count)
-        stage = rest > count ? .length(rest - count) : .complete
-        return .content
-    }
-
     private func move(_ count: Int) {
         let (text, content) = (text, content)
         if content.isEmpty, count == text.count { return content.swapContents(with: text) }
@@ -106,18 +104,8 @@ final class WrittenBody {
         text.consume(count)
     }
 
-    private func readChunks(_ decoder: inout ChunkedDecoder) -> Part {
+    private func readChunks() -> Part {
         let (text, content) = (text, content)
-        let lines = trailers ?? ByteBuffer(capacity: 64)
-        let part = Self.read(text, with: &decoder, content: content, trailers: lines)
-        if !lines.isEmpty { trailers = lines }
-        if case .end = part { stage = .complete }
-        return part
-    }
-
-    private static func read(
-        _ text: ByteBuffer, with decoder: inout ChunkedDecoder, content: ByteBuffer, trailers: ByteBuffer
-    ) -> Part {
         let bytes = text.readable
         var offset = 0
         do throws(HTTPError) {
@@ -130,11 +118,15 @@ final class WrittenBody {
                     content.append(bytes.extracting(range))
                     offset = range.upperBound
                 case .trailer(let range):
-                    trailers.append(bytes.extracting(range))
+                    let lines = trailers ?? ByteBuffer(capacity: 64)
+                    trailers = lines
+                    lines.append(bytes.extracting(range))
                     offset = range.upperBound
                 case .end(let consumed):
                     text.consume(consumed)
-                    return text.isEmpty ? .end : .fault
+                    guard text.isEmpty else { return .fault }
+                    stage = .complete
+                    return .end
                 }
             }
         } catch { return .fault }

@@ -38,6 +38,32 @@ struct HTTP2OriginTests {
         }
     }
 
+    @Test func `a server that ends each connection after two requests loses none`() throws {
+        let origin = try HTTP2Origin(.nginx, directives: "keepalive_requests 2;")
+        try AttacheProcess.visitingZoo { proxy throws in
+            #expect(try proxy.get(origin.url()).status == 200)
+            let statuses = try Parallel(200, origin.url(), through: proxy, options: ["--parallel-max", "60"])
+                .statuses()
+            #expect(statuses.count == 200 && statuses.allSatisfy { $0 == 200 }, "\(statuses)")
+            #expect(try connections(of: proxy) >= 100)
+        }
+    }
+
+    /// Servers end a connection on which many streams were cancelled, and with it the requests of other clients.
+    @Test func `after many cancelled downloads a server gets another connection`() throws {
+        let origin = try HTTP2Origin(.nginx)
+        try AttacheProcess.visitingZoo { proxy throws in
+            for _ in 0..<600 {
+                let client = try Wire(to: proxy.port)
+                try client.send("GET \(origin.url("/huge")) HTTP/1.1\r\nHost: \(HTTP2Origin.host)\r\n\r\n")
+                #expect(String(decoding: try client.read(12), as: UTF8.self) == "HTTP/1.1 200")
+                client.close()
+            }
+            #expect(try proxy.get(origin.url()).status == 200)
+            #expect((2...4).contains(try connections(of: proxy)))
+        }
+    }
+
     @Test(arguments: HTTP2Origin.Kind.allCases.filter { $0.isInstalled && $0 != .nghttpd })
     func `a route may say that servers are asked by HTTP 1.1`(kind: HTTP2Origin.Kind) throws {
         let origin = try HTTP2Origin(kind)

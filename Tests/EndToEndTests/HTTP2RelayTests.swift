@@ -280,7 +280,7 @@ struct HTTP2RelayTests {
         let origin = try RecordingOrigin.answering()
         try AttacheProcess.passing(through: parent.port) { proxy throws in
             #expect(try proxy.get(origin.url()).status == 200)
-            // More at once than a connection takes, and not so many that a request is refused four times.
+            // More at once than a connection takes.
             let statuses = try Parallel(200, origin.url(), through: proxy, options: ["--parallel-max", "60"])
                 .statuses()
             #expect(statuses.count == 200 && statuses.allSatisfy { $0 == 200 }, "\(statuses)")

@@ -28,7 +28,7 @@ public final class ClientConnection: MultiplexedConnection {
 
     private let settings: Settings
     /// The request whose head is read.
-    var request = WrittenRequest()
+    let request = WrittenRequest()
     /// The response whose fields come.
     let response: ReceivedResponse
     /// The streams whose requests have no head so far.
@@ -120,8 +120,9 @@ public final class ClientConnection: MultiplexedConnection {
 
     /// Sends the head of `request`, which was read in the text of `stream`.
     func submit(hasContent: Bool, on stream: ResponseStream) {
-        unsent.removeAll { $0 === stream }
-        let text = stream.written.text
+        forgetUnsent(stream)
+        let written = stream.written
+        let text = written.text
         defer { request.dropHead(in: text) }
         guard allowsRequest else { return stream.fail(.unprocessed) }
         request.add(to: fields, from: text, scheme: stream.scheme, secretNames: stream.secretNames)
@@ -140,9 +141,13 @@ public final class ClientConnection: MultiplexedConnection {
         add(stream)
     }
 
+    private func forgetUnsent(_ stream: ResponseStream) {
+        if unsent.last === stream { unsent.removeLast() } else { unsent.removeAll { $0 === stream } }
+    }
+
     /// Ends a stream that its owner has closed.
     func release(_ stream: ResponseStream, asFault isFault: Bool) {
-        unsent.removeAll { $0 === stream }
+        if stream.id == 0 { forgetUnsent(stream) }
         // A stream that has failed is reset already.
         guard !stream.isOver, !stream.isLost, stream.id > 0 else { return }
         // Both sides of a tunnel have ended. Our end may wait to be sent.

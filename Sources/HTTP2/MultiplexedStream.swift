@@ -170,7 +170,8 @@ public class MultiplexedStream {
     }
 
     private func refill() {
-        let (text, data) = (text, data)
+        let text = text
+        let data = data
         let count = min(data.count, Self.pieceLimit)
         guard count > 0 else { return refillEnd() }
         if state.framing == .chunked {
@@ -215,8 +216,8 @@ public class MultiplexedStream {
             state.isBlocked = true
             return .wouldBlock
         }
-        let text = written.text
-        text.append(buffer.readable.extracting(first: count))
+        let written = written
+        written.text.append(buffer.readable.extracting(first: count))
         buffer.consume(count)
         return readWritten() ? .moved(count) : .lost
     }
@@ -262,6 +263,7 @@ public class MultiplexedStream {
 
     /// Moves the first `count` bytes of content to a frame in `buffer`.
     func moveContent(_ count: Int, to buffer: ByteBuffer) {
+        let written = written
         let content = written.content
         buffer.append(content.readable.extracting(first: count))
         content.consume(count)

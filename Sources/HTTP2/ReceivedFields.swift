@@ -13,7 +13,7 @@ enum ReceivedFraming: Equatable {
 
 /// The fields of HEADERS as lines of HTTP/1.1, within limits. Nothing is repaired: what could change the text's meaning is a
 /// defect.
-struct ReceivedFields {
+final class ReceivedFields {
     private let limits: Limits
     private var count = 0
     /// The size of the list as RFC 9113 section 6.5.2 counts it.
@@ -34,7 +34,7 @@ struct ReceivedFields {
     init(limits: Limits) { self.limits = limits }
 
     /// Prepares for the next list.
-    mutating func reset() {
+    func reset() {
         (count, size, defect, hasContentLength, isGRPC) = (0, 0, nil, false, false)
         lines.clear()
         length.clear()
@@ -45,11 +45,11 @@ struct ReceivedFields {
     /// Whether the list is so much larger than allowed that its connection should end.
     var isExcessive: Bool { size > 4 &* limits.head }
 
-    mutating func note(_ defect: Defect) { if self.defect == nil { self.defect = defect } }
+    func note(_ defect: Defect) { if self.defect == nil { self.defect = defect } }
 
     /// Counts a field.
     /// - Parameter isContinuation: whether it becomes a part of another field's line.
-    mutating func count(_ name: Span<UInt8>, _ value: Span<UInt8>, isContinuation: Bool = false) {
+    func count(_ name: Span<UInt8>, _ value: Span<UInt8>, isContinuation: Bool = false) {
         size = size &+ name.count &+ value.count &+ 32
         if !isContinuation { count &+= 1 }
         if size > limits.head { note(.headTooLarge(limit: limits.head)) }
@@ -58,7 +58,7 @@ struct ReceivedFields {
 
     /// Checks a field that is no pseudo-field.
     /// - Returns: whether it has no defect.
-    mutating func check(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    func check(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
         if !Self.isName(name) { note(.malformedFieldName) }
         if !Self.isValue(value) { note(.controlCharacter) }
         if SentFields.belongsToConnection(name) { note(.connectionSpecificField) }
@@ -66,7 +66,7 @@ struct ReceivedFields {
     }
 
     /// Adds a field that was checked. The length of the content is kept apart.
-    mutating func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+    func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         if name.equals("content-length" as StaticString) {
             if hasContentLength { note(.repeatedContentLength) }
             hasContentLength = true

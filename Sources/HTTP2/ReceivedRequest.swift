@@ -15,7 +15,7 @@ public enum RequestForm: Equatable, Sendable {
 /// One object serves all requests of a connection, as no other frame comes between those of a field section.
 final class ReceivedRequest {
     private let form: RequestForm
-    private var fields: ReceivedFields
+    private let fields: ReceivedFields
     /// The values of the pseudo-fields and of `host`.
     private let values = ByteBuffer(capacity: 256)
     private var places = Places()

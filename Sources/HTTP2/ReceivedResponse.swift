@@ -6,7 +6,7 @@ import HTTP
 ///
 /// One object serves all responses of a connection, as no other frame comes between those of a field section.
 final class ReceivedResponse {
-    private var fields: ReceivedFields
+    private let fields: ReceivedFields
     private var status: Status?
 
     init(limits: Limits) { fields = ReceivedFields(limits: limits) }

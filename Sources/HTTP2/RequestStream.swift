@@ -78,8 +78,10 @@ public final class RequestStream: MultiplexedStream {
     // MARK: - The writer
 
     override func readWritten() -> Bool {
+        let written = written
+        let response = server.response
         while !written.hasHead {
-            switch server.response.readHead(of: written, answering: head.method, to: head.handshake) {
+            switch response.readHead(of: written, answering: head.method, to: head.handshake) {
             case .head(let isInterim, let hasContent):
                 server.submit(isInterim: isInterim, hasContent: hasContent, on: self)
                 if written.isComplete { return true }

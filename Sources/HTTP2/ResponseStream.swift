@@ -96,11 +96,12 @@ public final class ResponseStream: MultiplexedStream {
 
     override func completeHead(endsStream: Bool) {
         guard !state.isLost, !state.isReleased else { return }
+        let response = client.response
         do throws(Defect) {
-            let head = try client.response.write(to: text, answering: progress.method, endsWithHead: endsStream)
+            let head = try response.write(to: text, answering: progress.method, endsWithHead: endsStream)
             guard !head.status.isInterim else { return try noteInterimHead() }
             state.framing = head.framing
-            progress.missing = head.framing == .length ? client.response.contentLength : nil
+            progress.missing = head.framing == .length ? response.contentLength : nil
         } catch { return fault(error) }
         state.isHeadComplete = true
         if endsStream { endInput() }
@@ -197,9 +198,10 @@ public final class ResponseStream: MultiplexedStream {
     }
 
     private func readWrittenHead() -> Bool {
-        switch client.request.readHead(of: written) {
+        let request = client.request
+        switch request.readHead(of: written) {
         case .head(let hasContent):
-            progress.method = client.request.head.method
+            progress.method = request.head.method
             client.submit(hasContent: hasContent, on: self)
             return !state.isLost && readRest()
         case .needsMore: return true

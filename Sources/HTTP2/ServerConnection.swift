@@ -17,7 +17,7 @@ public final class ServerConnection: MultiplexedConnection {
     /// The request whose fields come.
     let request: ReceivedRequest
     /// The response whose head is read.
-    var response = WrittenResponse()
+    let response = WrittenResponse()
     /// The number of streams that the client has opened.
     public private(set) var opened = 0
     private var faultBudget = FrameBudget(100, perSecond: 10)
@@ -52,7 +52,10 @@ public final class ServerConnection: MultiplexedConnection {
 
     /// Sends the head of a response, which was read in the text of `stream`, without the fields that belong to a connection (RFC 9113 section 8.2.2).
     func submit(isInterim: Bool, hasContent: Bool, on stream: RequestStream) {
-        let (head, text) = (response.head, stream.written.text)
+        let response = response
+        let head = response.head
+        let written = stream.written
+        let text = written.text
         let bytes = text.readable
         // RFC 8441 section 5: the server's 101 is the client's 200.
         let isSwitch = head.status == .switchingProtocols

@@ -98,14 +98,16 @@ final class WrittenBody {
     }
 
     private func move(_ count: Int) {
-        let (text, content) = (text, content)
+        let text = text
+        let content = content
         if content.isEmpty, count == text.count { return content.swapContents(with: text) }
         content.append(text.readable.extracting(first: count))
         text.consume(count)
     }
 
     private func readChunks() -> Part {
-        let (text, content) = (text, content)
+        let text = text
+        let content = content
         let bytes = text.readable
         var offset = 0
         do throws(HTTPError) {

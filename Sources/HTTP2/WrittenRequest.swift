@@ -3,7 +3,7 @@ import HTTP
 
 /// Reads the head of a request, which the code for HTTP/1.1 writes for an origin server or a parent, and names the fields of
 /// its HEADERS (RFC 9113 section 8.3.1). A fault of this text is ours. One object serves all requests of a connection.
-struct WrittenRequest {
+final class WrittenRequest {
     /// The part of the text that was found.
     enum Part {
         /// The parsed head. It must be taken before the next call.
@@ -20,7 +20,7 @@ struct WrittenRequest {
     var asksForTunnel: Bool { head.method == .connect }
 
     /// Reads the head in the text of `body`, which begins behind it.
-    mutating func readHead(of body: WrittenBody) -> Part {
+    func readHead(of body: WrittenBody) -> Part {
         let text = body.text
         guard !text.isEmpty else { return .needsMore }
         head.reset()
@@ -53,10 +53,9 @@ struct WrittenRequest {
     }
 
     /// Forgets the head that was found.
-    mutating func dropHead(in text: ByteBuffer) {
+    func dropHead(in text: ByteBuffer) {
         text.consume(headLength)
         headLength = 0
-        head.reset()
     }
 
     /// Whether the field says that trailers are welcome, the only word of `TE` that HTTP/2 knows (section 8.2.2).

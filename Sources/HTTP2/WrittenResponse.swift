@@ -2,7 +2,7 @@ import Bytes
 import HTTP
 
 /// Reads the heads of the responses to one request, which the code for HTTP/1.1 writes. A fault of this text is ours.
-struct WrittenResponse {
+final class WrittenResponse {
     /// The part of the text that was found.
     enum Part {
         /// The parsed head. It must be taken before the next call.
@@ -19,7 +19,7 @@ struct WrittenResponse {
 
     /// Reads the head in the text of `body`, which begins behind a final one.
     /// - Parameter handshake: that of the request, if it opens a WebSocket.
-    mutating func readHead(
+    func readHead(
         of body: WrittenBody, answering method: Method, to handshake: WebSocketHandshake?
     ) -> Part {
         let text = body.text
@@ -49,9 +49,8 @@ struct WrittenResponse {
     }
 
     /// Forgets the head that was found.
-    mutating func dropHead(in text: ByteBuffer) {
+    func dropHead(in text: ByteBuffer) {
         text.consume(headLength)
         headLength = 0
-        head.reset()
     }
 }

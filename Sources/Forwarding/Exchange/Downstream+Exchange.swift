@@ -161,7 +161,8 @@ extension Exchange {
 
 extension Learning {
     public init(from exchange: Exchange, of downstream: Downstream, at challenger: Challenger) {
-        let (head, target) = (exchange.headBytes, exchange.target)
+        let head = exchange.headBytes
+        let target = exchange.target
         self.init(
             delegate: downstream.delegate(in: exchange), origin: challenger.origin,
             request: LearningEvidence.Request(

@@ -209,7 +209,8 @@ public final class Exchange {
 
     /// Writes the `1xx` head that has arrived to `outbound`, in the form that the client gets.
     func writeInterimHead(upgrade: UpgradedOrigin?) {
-        let (upstream, out) = (upstream, outbound)
+        let upstream = upstream
+        let out = outbound
         out.clear()
         var interim = ResponseRewrite()
         // Clients do not need cookies here (RFC 6265 section 3), and they may belong to the session that answers.

@@ -62,7 +62,8 @@ struct PlacedCredential {
     /// Writes the fields of the credential.
     func write(to writer: borrowing HeadWriter, of exchange: Exchange) {
         if let placeholder, let insertion = placement.insertion {
-            let (head, value) = (exchange.headBytes, exchange.texts.fieldValue)
+            let head = exchange.headBytes
+            let value = exchange.texts.fieldValue
             value.clear()
             let name = head.readable.extracting(exchange.request.fields[placeholder.field].name)
             if insertion.withBytes({ placeholder.append($0, in: head.readable, to: value) }) {

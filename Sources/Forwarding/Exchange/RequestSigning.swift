@@ -130,7 +130,8 @@ final class RequestSigning {
             exchange.credentials.challenges?.loginVersions.0 == nil,
             let found = Self.request(in: upstream, for: signature.key.id)
         else { return false }
-        let (request, head) = (exchange.request, exchange.headBytes)
+        let request = exchange.request
+        let head = exchange.headBytes
         let own = ["host", "signature-agent", "content-digest"]
         for name in found.components where !name.hasPrefix("@") && !own.contains(name) {
             let isThere = request.fields.contains { field in

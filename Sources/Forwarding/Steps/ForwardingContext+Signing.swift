@@ -29,7 +29,8 @@ extension ForwardingContext {
                 "credential \(name), which signs requests to this server, cannot be read; the proxy's log says why")
         }
         guard let key = credential.signingKey, !keepsAuthorization || key.scheme == .message else { return nil }
-        let (target, head) = (exchange.target, exchange.headBytes)
+        let target = exchange.target
+        let head = exchange.headBytes
         if RequestSigning.isPresigned(target.readable, by: key.scheme) { return nil }
         let isSigned = RequestSigning.isSigned(exchange.request, in: head.readable, by: key.scheme)
         if isSigned, authorization == .keep { return nil }

@@ -247,7 +247,8 @@ public struct ForwardingContext {
 
     /// Whether the client itself sends something in that place, which is kept instead of the credential.
     private func keeps(_ placement: CredentialPlacement) -> Bool {
-        let (head, target) = (exchange.headBytes, exchange.target)
+        let head = exchange.headBytes
+        let target = exchange.target
         switch placement.place {
         case .field(let name):
             let isSaid = exchange.request.fields.contains { field in
@@ -355,7 +356,8 @@ public struct ForwardingContext {
     /// to expect. If so, it also reports to the accounts of these answers that the servers have accepted them, if that is
     /// news.
     func passesAsKnown() -> Bool {
-        let (way, upstream) = (exchange.way, exchange.upstream)
+        let way = exchange.way
+        let upstream = exchange.upstream
         if way.relay != nil, upstream.head.status == .proxyAuthenticationRequired { return false }
         guard let challenges = exchange.credentials.challenges else { return true }
         let parentTarget = exchange.texts.parentTarget
@@ -381,7 +383,8 @@ public struct ForwardingContext {
     /// - Returns: nil if work must be done first.
     func judgeByParent() -> Verdict? {
         guard let parent = exchange.way.relay else { return .pass(note: nil) }
-        let (challenges, upstream) = (exchange.credentials.challenges, exchange.upstream)
+        let challenges = exchange.credentials.challenges
+        let upstream = exchange.upstream
         guard let verdict = (challenges?.parent ?? .ignored).judge() else { return nil }
         guard exchange.isChallengedByParent, case .pass(let note) = verdict else { return Verdict(verdict) }
         // The parent challenges the proxy, not the client.
@@ -430,7 +433,8 @@ public struct ForwardingContext {
     /// here: they are not the client's. Nor are those of a parent's `407`, which concerns the connection (RFC 9110
     /// section 11.7).
     func takeCookiesOfChallenge() {
-        let (upstream, target) = (exchange.upstream, exchange.target)
+        let upstream = exchange.upstream
+        let target = exchange.target
         guard let challenges = exchange.credentials.challenges, challenges.origin.isOurs else { return }
         if challenges.origin.loop?.answersByCookies == true {
             challenges.cookies = nil
@@ -519,7 +523,8 @@ public struct ForwardingContext {
     ///
     /// - Returns: whether another connection may succeed; if false, the client gets the response.
     func followIdentityPage() async throws(ExchangeFailure) -> Bool {
-        let (upstream, limits) = (exchange.upstream, policy.limits.response)
+        let upstream = exchange.upstream
+        let limits = policy.limits.response
         if upstream.awaitsContent { _ = await connection(at: origin).awaitText() }
         guard let page = upstream.certificatePage(by: limits), page.isVerdict else { return false }
         let identities = exchange.credentials.beginIdentities()

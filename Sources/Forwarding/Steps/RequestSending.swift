@@ -130,7 +130,8 @@ struct RequestSending: ~Copyable {
     /// Asks the origin with `Expect` before it gets a large body. An origin that asks for a certificate after the head
     /// would have to buffer the whole body (`SSLRenegBufferSize` of Apache: 128 KiB).
     mutating func prepareForIdentity(_ context: ForwardingContext) {
-        let (exchange, held) = (context.exchange, Expectation.heldByOrigins)
+        let exchange = context.exchange
+        let held = Expectation.heldByOrigins
         if exchange.body.isEmpty { return }
         context.keepBodyForIdentity()
         // By HTTP/2, certificates belong to the handshake.
@@ -190,7 +191,8 @@ struct RequestSending: ~Copyable {
                 throw Self.formTooLarge
             }
             try await beginReading(context)
-            let (exchange, stream) = (context.exchange, context.downstream.stream)
+            let exchange = context.exchange
+            let stream = context.downstream.stream
             do throws(RequestBody.Failure) {
                 signing.form = try await exchange.body.content(
                     upTo: limit, in: context.room, from: stream, inbound: exchange.inbound,

@@ -327,7 +327,8 @@ public struct ResponseRelay: ~Copyable {
 
     /// Takes the bytes that belong to this response.
     private mutating func take(_ context: ForwardingContext) throws(ExchangeFailure) {
-        let (inbound, out) = (context.exchange.upstream.inbound, context.exchange.outbound)
+        let inbound = context.exchange.upstream.inbound
+        let out = context.exchange.outbound
         let before = out.count
         do throws(HTTPError) {
             inbound.consume(try progress.pass(inbound.readable, to: out))

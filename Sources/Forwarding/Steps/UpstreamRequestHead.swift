@@ -91,7 +91,8 @@ struct UpstreamRequestHead {
 
     /// Begins a leg of the request's trace, and writes its field.
     private static func begin(_ trace: RequestTrace, of exchange: Exchange, with writer: borrowing HeadWriter) {
-        let (head, value) = (exchange.headBytes, exchange.texts.fieldValue)
+        let head = exchange.headBytes
+        let value = exchange.texts.fieldValue
         value.clear()
         trace.beginLeg(head.readable.extracting(exchange.request.methodName).text, for: exchange.record)
             .append(to: value)
@@ -105,7 +106,8 @@ struct UpstreamRequestHead {
         _ exchange: Exchange, by challenges: ExchangeChallenges, _ bodyDigest: [UInt8]?,
         atParent parentDigest: [UInt8]?, in field: StaticString, with writer: borrowing HeadWriter
     ) {
-        let (head, value) = (exchange.headBytes, exchange.texts.fieldValue)
+        let head = exchange.headBytes
+        let value = exchange.texts.fieldValue
         value.clear()
         if challenges.parent.isOurs, authorizeAtParent(exchange, by: challenges, parentDigest, with: writer) { return }
         guard challenges.origin.isOurs else { return }
@@ -115,7 +117,8 @@ struct UpstreamRequestHead {
             if !value.isEmpty { writer.field("Cookie", value.readable) }
             value.clear()
         }
-        let (method, target) = (exchange.request.methodName, exchange.target)
+        let method = exchange.request.methodName
+        let target = exchange.target
         if challenges.origin.authorize(
             method: head.readable.extracting(method), target: target.readable, bodyDigest: bodyDigest, into: value,
             countedBy: exchange.record), !value.isEmpty
@@ -144,7 +147,9 @@ struct UpstreamRequestHead {
         _ exchange: Exchange, by challenges: ExchangeChallenges, _ bodyDigest: [UInt8]?,
         with writer: borrowing HeadWriter
     ) -> Bool {
-        let (head, value, target) = (exchange.headBytes, exchange.texts.fieldValue, exchange.texts.parentTarget)
+        let head = exchange.headBytes
+        let value = exchange.texts.fieldValue
+        let target = exchange.texts.parentTarget
         let isLoggingIn = exchange.isLoggingInAtParent
         let method = head.readable.extracting(exchange.request.methodName)
         if challenges.parent.authorize(

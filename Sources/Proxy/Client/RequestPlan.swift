@@ -136,7 +136,8 @@ extension Downstream {
     /// Finds the placeholder that a credential replaces, and refuses a request that has one at another place, or for another
     /// server. No server is asked then.
     private func findPlaceholder(in exchange: Exchange, to destination: Destination) throws(ExchangeFailure) {
-        let (head, placeholders) = (exchange.headBytes, exchange.policy.rules.placeholders)
+        let head = exchange.headBytes
+        let placeholders = exchange.policy.rules.placeholders
         do throws(WrittenPlaceholder.Misplaced) {
             guard let found = try WrittenPlaceholder.find(placeholders, in: exchange.request, of: head.readable)
             else { return }
@@ -188,7 +189,8 @@ extension Downstream {
     /// Refuses a request whose client brings a credential of its own, where a rule says `authorization refuse`. The server is
     /// not asked, and the credential goes nowhere.
     private func refuseCredentials(of exchange: Exchange, to origin: UpstreamServer) throws(ExchangeFailure) {
-        let (host, rules) = (origin.host, exchange.policy.rules)
+        let host = origin.host
+        let rules = exchange.policy.rules
         let refused = rules.refusedCredentials(
             host: host.span, port: origin.port, protocol: origin.authority.protocol, isSecure: origin.isSecure,
             client: identity(in: exchange))
@@ -215,7 +217,8 @@ extension Downstream {
     private func check(
         _ address: IPAddress, of destination: Destination, asked exchange: Exchange
     ) throws(ExchangeFailure) {
-        let (origin, egress) = (destination.origin, exchange.policy.rules.egress)
+        let origin = destination.origin
+        let egress = exchange.policy.rules.egress
         if let kind = shared.ownListeners.kind(at: address, port: origin.port),
             kind == .proxy || !exchange.asksForPractice
         {
@@ -229,7 +232,8 @@ extension Downstream {
     /// The destination of the request, by the rules that apply to it.
     func destination(of exchange: Exchange) throws(ExchangeFailure) -> Destination {
         if let tunnel {
-            let (host, rules) = (tunnel.host, exchange.policy.rules)
+            let host = tunnel.host
+            let rules = exchange.policy.rules
             guard let address = tunnel.address else {
                 return upstreams.destination(tunnel.scheme, host: host.span, port: tunnel.port, by: rules)
             }
@@ -285,7 +289,8 @@ extension Downstream {
 
     private func recordAgent(of exchange: Exchange) {
         guard exchange.record.parts.contains(.agent) else { return }
-        let (head, fields) = (exchange.headBytes, exchange.request.fields)
+        let head = exchange.headBytes
+        let fields = exchange.request.fields
         var index = fields.firstIndex(of: .referer)
         while let line = index {
             exchange.record.addReferer(head.readable.extracting(fields[line].value))
@@ -302,7 +307,8 @@ extension Downstream {
     func recordTarget(of exchange: Exchange, in tunnel: InterceptedTunnel) {
         guard exchange.record.parts.contains(.requestLine) else { return }
         let request = exchange.request
-        let (head, host) = (exchange.headBytes, tunnel.bracketedHost)
+        let head = exchange.headBytes
+        let host = tunnel.bracketedHost
         exchange.record.setTarget(
             method: head.readable.extracting(request.methodName), form: tunnel.scheme == .https ? .https : .http,
             host: host.span, port: Int(tunnel.port), path: head.readable.extracting(request.target.path))
@@ -312,7 +318,8 @@ extension Downstream {
 
     /// W3C Trace Context, level 1: a request continues the trace that its client names, or begins one.
     func trace(_ exchange: Exchange, to destination: Destination, for collector: SpanCollector?) {
-        let (head, fields) = (exchange.headBytes, exchange.request.fields)
+        let head = exchange.headBytes
+        let fields = exchange.request.fields
         let parent = context(in: fields, of: head.readable)
         // Each message gets its own `traceparent`.
         fields.withhold("traceparent", in: head.readable)

@@ -142,7 +142,8 @@ struct RequestService {
     ///
     /// A client that speaks HTTP without TLS gets its answer without TLS.
     private func arrive(at listener: ListenerIdentity) async throws(ExchangeFailure) {
-        let (inbound, downstream) = (exchange.inbound, session.downstream)
+        let inbound = exchange.inbound
+        let downstream = session.downstream
         if SpokenProtocol.told(by: inbound.readable) == .http { throw .refused(.clearText) }
         let limit = exchange.policy.timeouts.head
         do throws(HandshakeError) {

@@ -15,29 +15,29 @@ final class SentFields {
     /// Adds a field. No table of the connection keeps a secret one. The name and the value must stay where they are until the
     /// section is handed over.
     func add(_ name: Span<UInt8>, _ value: Span<UInt8>, isSecret: Bool = false) {
-        let isSecret = isSecret || Self.isAlwaysSecret(name)
+        let isHidden = isSecret || Self.isAlwaysSecret(name)
+        let flags = isHidden ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
         name.withUnsafeBufferPointer { name in
-            value.withUnsafeBufferPointer { add(name, $0.baseAddress, $0.count, isSecret: isSecret) }
+            value.withUnsafeBufferPointer { add(name, $0.baseAddress, $0.count, flags) }
         }
     }
 
-    /// Adds a field whose value `write` appends to the buffer.
+    /// Adds a field whose value `write` appends to the buffer. The name is in lower case, since the library does not copy it.
     func add(_ name: StaticString, write: (ByteBuffer) -> Void) {
         let start = values.count
         write(values)
         let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-        add(name, nil, values.count - start, isSecret: false)
+        add(name, nil, values.count - start, NGHTTP2_NV_FLAG_NO_COPY_NAME)
     }
 
     private func add(
-        _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafePointer<UInt8>?, _ length: Int, isSecret: Bool
+        _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafePointer<UInt8>?, _ length: Int, _ flags: nghttp2_nv_flag
     ) {
         if count == list.count { grow() }
         // The library changes nothing.
         list[count] = nghttp2_nv(
             name: UnsafeMutablePointer(mutating: name.baseAddress), value: UnsafeMutablePointer(mutating: value),
-            namelen: name.count, valuelen: length,
-            flags: UInt8((isSecret ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE).rawValue))
+            namelen: name.count, valuelen: length, flags: UInt8(flags.rawValue))
         count += 1
     }
 

@@ -25,6 +25,7 @@ static inline bool scan_is_outside_host(uint8_t byte) {
 
 #ifdef __SSE2__
 #include <emmintrin.h>
+#include <string.h>
 
 /// 0xFF for each byte from `low` to `low + span`, compared as unsigned numbers.
 static inline __m128i scan_between(__m128i bytes, char low, char span) {
@@ -68,7 +69,16 @@ static inline __m128i scan_outside_host(__m128i bytes) {
     return _mm_xor_si128(_mm_or_si128(usual, scan_between(bytes, '-', 1)), _mm_set1_epi8(-1));
 }
 
-// Whole blocks; then the last bytes together with some that come before them. Text of 8 to 15 bytes has blocks of 8.
+/// Text of 4 to 7 bytes as a block of 8, whose middle bytes come twice.
+static inline __m128i scan_short_block(const uint8_t *bytes, size_t start, size_t count) {
+    int first, last;
+    memcpy(&first, bytes + start, 4);
+    memcpy(&last, bytes + count - 4, 4);
+    return _mm_unpacklo_epi32(_mm_cvtsi32_si128(first), _mm_cvtsi32_si128(last));
+}
+
+// Whole blocks; then the last bytes together with some that come before them. Text of 8 to 15 bytes has blocks of 8. Shorter
+// text is skipped if nothing is found in it.
 #define SCAN_SKIP(bytes, start, count, search)                                                                        \
     bool done = false;                                                                                                 \
     for (; start + 16 <= count; start += 16) {                                                                         \
@@ -90,6 +100,9 @@ static inline __m128i scan_outside_host(__m128i bytes) {
             start = mask == 0 ? from + 8 : start + (unsigned)__builtin_ctz(mask);                                      \
             if (mask != 0) break;                                                                                      \
         }                                                                                                              \
+    } else if (!done && start + 4 <= count && count < 8) {                                                             \
+        __m128i block = scan_short_block(bytes, start, count);                                                         \
+        if (((unsigned)_mm_movemask_epi8(search(block)) & 0xFF) == 0) start = count;                                   \
     }
 #else
 #define SCAN_SKIP(bytes, start, count, search)

@@ -73,8 +73,8 @@ public final class InterceptedTunnel {
 
     /// The answer to the first request; nil for all others.
     public func takeFailure() -> Refusal? {
-        defer { failure = nil }
-        return failure
+        if failure == nil { return nil }
+        return failure.take()
     }
 
     /// Whether the authority is the server of the tunnel, its host in any spelling.

@@ -25,18 +25,12 @@ public final class OriginConnection: IntrusiveLRU.Entry {
         /// The client knows that the server speaks HTTP/2 without TLS.
         /// - Parameter early: the bytes that the server has sent at once; nil if none.
         case http2(early: ByteBuffer?)
-        /// A stream of an HTTP/2 connection that others share. It serves one request, and never a login.
-        case stream(SharedStream)
-    }
-
-    /// A stream of an HTTP/2 connection, which only its connection makes.
-    public struct SharedStream {
-        let channel: OriginStream
     }
 
     private let kind: Kind
-    /// Whether it is a stream of an HTTP/2 connection.
-    let isStream: Bool
+    /// The stream of an HTTP/2 connection that others share, which serves one request at a time, and never a login; nil for
+    /// a connection of its own.
+    let sharedStream: OriginStream?
     /// Whether more is to be noted of a response than of one that came by HTTP/1.1 from an origin or in clear.
     let isNotable: Bool
     /// The login at the origin, complete or in progress; nil: the connection may serve any client.
@@ -50,8 +44,8 @@ public final class OriginConnection: IntrusiveLRU.Entry {
         parentSecurity: ConnectionSecurity? = nil, kind: Kind = .ordinary
     ) {
         self.kind = kind
-        isStream = if case .stream = kind { true } else { false }
-        isNotable = isStream || parentSecurity != nil
+        sharedStream = nil
+        isNotable = parentSecurity != nil
         self.stream = stream
         self.peer = peer
         self.terms = terms
@@ -59,21 +53,24 @@ public final class OriginConnection: IntrusiveLRU.Entry {
         self.parentSecurity = parentSecurity
     }
 
-    /// Creates the connection of one request: a stream of a shared one.
-    convenience init(_ stream: OriginStream) {
+    /// Creates the connection of one request at a time: a stream of a shared one.
+    init(_ stream: OriginStream) {
         let carrier = stream.shared.carrier
-        self.init(
-            stream: ByteStream(stream), to: carrier.peer, under: carrier.terms, security: carrier.security,
-            parentSecurity: carrier.parentSecurity, kind: .stream(SharedStream(channel: stream)))
+        kind = .ordinary
+        sharedStream = stream
+        isNotable = true
+        self.stream = ByteStream(stream)
+        peer = carrier.peer
+        terms = carrier.terms
+        security = carrier.security
+        parentSecurity = carrier.parentSecurity
     }
+
+    /// Whether it is a stream of an HTTP/2 connection.
+    var isStream: Bool { sharedStream != nil }
 
     /// The TLS of the server that gets the requests, an origin or a parent; nil without TLS.
     var peerSecurity: ConnectionSecurity? { peer.isProxy ? parentSecurity : security }
-
-    /// The stream of a shared connection; nil for a connection of its own.
-    var sharedStream: OriginStream? {
-        if case .stream(let stream) = kind { stream.channel } else { nil }
-    }
 
     /// The bytes of HTTP/2 that the server has sent before it was asked; nil if none.
     var early: ByteBuffer? {
@@ -115,11 +112,8 @@ public final class OriginConnection: IntrusiveLRU.Entry {
 
     /// Whether the connection may serve another request.
     var mayBeKept: Bool {
-        switch kind {
-        case .forOneRequest, .stream: return false
-        case .ordinary, .gateway, .http2: break
-        }
-        return login?.mayFollow ?? true && parentLogin?.mayFollow ?? true
+        if case .forOneRequest = kind { return false }
+        return !isStream && (login?.mayFollow ?? true) && (parentLogin?.mayFollow ?? true)
     }
 
     /// Whether the rules by which it was trusted still apply.

@@ -116,9 +116,9 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
     /// Closes a stream whose response was read completely, and keeps what served it for the next one, as a connection that
     /// speaks HTTP/1.1 is kept.
     func keep(_ served: OriginConnection) {
-        guard let channel = served.sharedStream, channel.isOpen, !isRetired, spare.count < Self.mostSpare else {
-            return served.stream.close()
-        }
+        guard let channel = served.sharedStream, channel.isOpen, served.stream.tls == nil, !isRetired,
+            spare.count < Self.mostSpare
+        else { return served.stream.close() }
         channel.pause()
         spare.append(served)
         noteRelease()

@@ -226,7 +226,7 @@ public class MultiplexedConnection {
         return streams.remove(id)
     }
 
-    /// Takes an object for the next stream. Nil if none is kept, or if somebody still refers to it.
+    /// Takes an object for the next stream. Nil if none is kept, or if another object still refers to it.
     func takeSpare() -> MultiplexedStream? {
         guard var stream = spare.popLast(), isKnownUniquelyReferenced(&stream) else { return nil }
         return stream

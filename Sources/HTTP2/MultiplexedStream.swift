@@ -17,7 +17,7 @@ public class MultiplexedStream {
         case lost
     }
 
-    /// What happens to one message and its answer. An object that is used again begins with a new one.
+    /// The state of one stream. An object that is used again begins with a new one.
     struct State {
         /// Whether the head that precedes the body has come.
         var isHeadComplete = false

@@ -4,7 +4,7 @@ import HTTP
 /// One request on an HTTP/2 connection of a client, and its response, both as the text of HTTP/1.1. The reader gets the
 /// request's head and body as a client of HTTP/1.1 would send them; the writer writes a response as for such a client.
 public final class RequestStream: MultiplexedStream {
-    /// What the head says.
+    /// The facts of the request's head.
     private struct Head {
         var defect: Defect?
         var isCall = false

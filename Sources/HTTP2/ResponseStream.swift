@@ -22,7 +22,7 @@ public final class ResponseStream: MultiplexedStream {
         case lost
     }
 
-    /// What is known about the request and its response.
+    /// The facts about the request and its response.
     private struct Progress {
         var failure: Failure?
         /// The method of the request; it has a meaning once the head is written.

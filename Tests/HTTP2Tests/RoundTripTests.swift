@@ -135,7 +135,8 @@ struct RoundTripTests {
             let value =
                 switch child.value {
                 case let buffer as ByteBuffer: "\(buffer.count) bytes"
-                case let body as WrittenBody: "\(body.stage), \(body.text.count), \(body.content.count), \(body.trailers == nil)"
+                case let body as WrittenBody:
+                    "\(body.stage) \(body.text.count) \(body.content.count) \(body.trailers == nil)"
                 default: "\(child.value)"
                 }
             return "\(child.label ?? ""): \(value)"

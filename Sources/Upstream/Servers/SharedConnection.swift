@@ -16,7 +16,7 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
     private let metrics: Metrics
     /// The streams that exchanges use.
     private(set) var used = 0
-    /// What served streams of requests that have ended in order, for the next ones.
+    /// The connections whose streams have ended in order, for the next streams.
     private var spare: [OriginConnection] = []
     /// Whether a stream has been given out before.
     private var hasServed = false
@@ -113,8 +113,8 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
         return (OriginConnection(OriginStream(stream, of: self, on: loop)), hasServed)
     }
 
-    /// Closes a stream whose response was read completely, and keeps what served it for the next one, as a connection that
-    /// speaks HTTP/1.1 is kept.
+    /// Closes a stream whose response was read completely, and keeps the connection for the next stream, as one that speaks
+    /// HTTP/1.1 is kept.
     func keep(_ served: OriginConnection) {
         guard let channel = served.sharedStream, channel.isOpen, served.stream.tls == nil, !isRetired,
             spare.count < Self.mostSpare

@@ -61,7 +61,7 @@ final class ReceivedFields {
     func check(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
         if !Self.isName(name) { note(.malformedFieldName) }
         if !Self.isValue(value) { note(.controlCharacter) }
-        if SentFields.belongsToConnection(name) { note(.connectionSpecificField) }
+        if Self.belongsToConnection(name) { note(.connectionSpecificField) }
         return defect == nil
     }
 
@@ -97,6 +97,17 @@ final class ReceivedFields {
         buffer.append(": " as StaticString)
         buffer.append(value)
         buffer.appendLineEnd()
+    }
+
+    /// Whether the field belongs to a connection of HTTP/1.1 (RFC 9113 section 8.2.2).
+    private static func belongsToConnection(_ name: Span<UInt8>) -> Bool {
+        switch name.count {
+        case 7: name.equals("upgrade")
+        case 10: name.equals("connection") || name.equals("keep-alive")
+        case 16: name.equals("proxy-connection")
+        case 17: name.equals("transfer-encoding")
+        default: false
+        }
     }
 
     /// Whether it is a token without capitals (RFC 9113 section 8.2.1).

@@ -1,5 +1,6 @@
 import Bytes
 import CNghttp2
+import HTTP
 
 /// The field section that is handed to the library next. The library copies it, and writes its names in lower case. One object
 /// serves a connection's whole life, so that a further section allocates little.
@@ -12,32 +13,44 @@ final class SentFields {
 
     deinit { list.deallocate() }
 
-    /// Adds a field. No table of the connection keeps a secret one. The name and the value must stay where they are until the
-    /// section is handed over.
-    func add(_ name: Span<UInt8>, _ value: Span<UInt8>, isSecret: Bool = false) {
-        let isHidden = isSecret || Self.isAlwaysSecret(name)
-        let flags = isHidden ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
-        name.withUnsafeBufferPointer { name in
-            value.withUnsafeBufferPointer { add(name, $0.baseAddress, $0.count, flags) }
+    /// Adds a field of a head. No table of the connection keeps a secret one. The value must stay where it is until the section
+    /// is handed over, and so must a name that is not known.
+    func add(_ field: Field, in bytes: Span<UInt8>, isSecret: Bool = false) {
+        let isHidden = isSecret || FieldSet.secret.contains(field.known)
+        guard let name = field.known.name else {
+            return add(bytes.extracting(field.name), bytes.extracting(field.value), isSecret: isHidden)
+        }
+        bytes.extracting(field.value).withUnsafeBufferPointer { value in
+            add(name.bytes, value.baseAddress, value.count, isSecret: isHidden, isConstant: true)
         }
     }
 
-    /// Adds a field whose value `write` appends to the buffer. The name is in lower case, since the library does not copy it.
+    private func add(_ name: Span<UInt8>, _ value: Span<UInt8>, isSecret: Bool) {
+        name.withUnsafeBufferPointer { name in
+            value.withUnsafeBufferPointer { value in
+                add(name, value.baseAddress, value.count, isSecret: isSecret, isConstant: false)
+            }
+        }
+    }
+
+    /// Adds a field whose value `write` appends to the buffer. The name is in lower case.
     func add(_ name: StaticString, write: (ByteBuffer) -> Void) {
         let start = values.count
         write(values)
-        let name = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-        add(name, nil, values.count - start, NGHTTP2_NV_FLAG_NO_COPY_NAME)
+        add(name.bytes, nil, values.count - start, isSecret: false, isConstant: true)
     }
 
+    /// - Parameter isConstant: whether the name needs no copy, because it is in lower case and stays where it is.
     private func add(
-        _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafePointer<UInt8>?, _ length: Int, _ flags: nghttp2_nv_flag
+        _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafePointer<UInt8>?, _ length: Int, isSecret: Bool, isConstant: Bool
     ) {
         if count == list.count { grow() }
+        let index = isSecret ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
+        let copy = isConstant ? NGHTTP2_NV_FLAG_NO_COPY_NAME : NGHTTP2_NV_FLAG_NONE
         // The library changes nothing.
         list[count] = nghttp2_nv(
             name: UnsafeMutablePointer(mutating: name.baseAddress), value: UnsafeMutablePointer(mutating: value),
-            namelen: name.count, valuelen: length, flags: UInt8(flags.rawValue))
+            namelen: name.count, valuelen: length, flags: UInt8(index.rawValue | copy.rawValue))
         count += 1
     }
 
@@ -54,7 +67,9 @@ final class SentFields {
         var start = 0
         while let end = bytes.firstIndex(of: .carriageReturn, from: start) {
             if let colon = bytes.firstIndex(of: .colon, in: start..<end) {
-                add(bytes.extracting(start..<colon), bytes.extracting(bytes.trimmingBlanks(colon + 1..<end)))
+                let name = bytes.extracting(start..<colon)
+                let value = bytes.extracting(bytes.trimmingBlanks(colon + 1..<end))
+                add(name, value, isSecret: Self.isSecret(name))
             }
             start = min(end + 2, bytes.count)
         }
@@ -77,7 +92,8 @@ final class SentFields {
         return Int32(clamping: result)
     }
 
-    private static func isAlwaysSecret(_ name: Span<UInt8>) -> Bool {
+    /// Whether a field of a trailer section is secret.
+    private static func isSecret(_ name: Span<UInt8>) -> Bool {
         switch name.count {
         case 6: name.equalsIgnoringCase("cookie")
         case 10: name.equalsIgnoringCase("set-cookie")
@@ -86,15 +102,8 @@ final class SentFields {
         default: false
         }
     }
+}
 
-    /// Whether the field belongs to a connection of HTTP/1.1 (RFC 9113 section 8.2.2).
-    static func belongsToConnection(_ name: Span<UInt8>) -> Bool {
-        switch name.count {
-        case 7: name.equalsIgnoringCase("upgrade")
-        case 10: name.equalsIgnoringCase("connection") || name.equalsIgnoringCase("keep-alive")
-        case 16: name.equalsIgnoringCase("proxy-connection")
-        case 17: name.equalsIgnoringCase("transfer-encoding")
-        default: false
-        }
-    }
+extension StaticString {
+    fileprivate var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
 }

@@ -50,7 +50,8 @@ public final class ServerConnection: MultiplexedConnection {
 
     private func noteFault() { if !faultBudget.take(at: now) { exceed(.faults) } }
 
-    /// Sends the head of a response, which was read in the text of `stream`, without the fields that belong to a connection (RFC 9113 section 8.2.2).
+    /// Sends the head of a response, which was read in the text of `stream`, without the fields that belong to a connection
+    /// (RFC 9113 section 8.2.2).
     func submit(isInterim: Bool, hasContent: Bool, on stream: RequestStream) {
         let response = response
         let head = response.head
@@ -62,13 +63,10 @@ public final class ServerConnection: MultiplexedConnection {
         fields.add(":status") { $0.append(decimal: isSwitch ? 200 : Int(head.status.rawValue)) }
         let isTunnel = isSwitch || stream.asksForTunnel && head.status.isSuccessful
         let hasNoLength = isTunnel || isInterim || head.status == .noContent
-        for field in head.fields {
-            let name = bytes.extracting(field.name)
-            if SentFields.belongsToConnection(name) || hasNoLength && name.equalsIgnoringCase("content-length") {
-                continue
-            }
-            if isSwitch, name.equalsIgnoringCase("sec-websocket-accept") { continue }
-            fields.add(name, bytes.extracting(field.value))
+        let dropped = FieldSet.outsideHTTP2.union(hasNoLength ? FieldSet(.contentLength) : [])
+        for field in head.fields where !dropped.contains(field.known) {
+            if isSwitch, bytes.extracting(field.name).equalsIgnoringCase("sec-websocket-accept") { continue }
+            fields.add(field, in: bytes)
         }
         send(isInterim: isInterim, hasContent: hasContent, on: stream)
         response.dropHead(in: text)

@@ -41,13 +41,17 @@ final class WrittenRequest {
         if !asksForTunnel { fields.add(":scheme") { $0.append(head.target.scheme == .http ? "http" : scheme) } }
         if let authority = head.authority { fields.add(":authority") { $0.append(bytes.extracting(authority.text)) } }
         if !asksForTunnel { fields.add(":path") { head.target.appendOriginForm(bytes, to: $0) } }
+        let dropped = FieldSet.outsideHTTP2.union(FieldSet(.host))
         for field in head.fields {
+            if dropped.contains(field.known) || field.isNominated && field.known != .te { continue }
             let name = bytes.extracting(field.name)
-            let value = bytes.extracting(field.value)
-            if Self.isTrailersWanted(field, value) {
+            switch field.known {
+            case .te:
+                // The only word that HTTP/2 knows (section 8.2.2).
+                guard bytes.extracting(field.value).equalsIgnoringCase("trailers" as StaticString) else { continue }
                 fields.add("te") { $0.append("trailers" as StaticString) }
-            } else if !field.isNominated, field.known != .host, field.known != .te, !Self.isDropped(name) {
-                fields.add(name, value, isSecret: Self.contains(secretNames, name))
+            case .other where name.equalsIgnoringCase("http2-settings" as StaticString): continue
+            default: fields.add(field, in: bytes, isSecret: Self.contains(secretNames, name))
             }
         }
     }
@@ -56,15 +60,6 @@ final class WrittenRequest {
     func dropHead(in text: ByteBuffer) {
         text.consume(headLength)
         headLength = 0
-    }
-
-    /// Whether the field says that trailers are welcome, the only word of `TE` that HTTP/2 knows (section 8.2.2).
-    private static func isTrailersWanted(_ field: Field, _ value: Span<UInt8>) -> Bool {
-        field.known == .te && value.equalsIgnoringCase("trailers" as StaticString)
-    }
-
-    private static func isDropped(_ name: Span<UInt8>) -> Bool {
-        SentFields.belongsToConnection(name) || name.equalsIgnoringCase("http2-settings" as StaticString)
     }
 
     private static func contains(_ names: [String], _ name: Span<UInt8>) -> Bool {

@@ -37,6 +37,18 @@ public struct FieldSet: OptionSet, Sendable {
             .union(FieldSet(.authenticationInfo))
     }
 
+    /// The fields that HTTP/2 does not have, because they belong to a connection of HTTP/1.1 (RFC 9113 section 8.2.2). `TE` has
+    /// one value that it may have.
+    public static var outsideHTTP2: FieldSet {
+        FieldSet(.connection).union(FieldSet(.proxyConnection)).union(FieldSet(.keepAlive)).union(FieldSet(.upgrade))
+            .union(FieldSet(.transferEncoding))
+    }
+
+    /// The fields whose values are secret.
+    public static var secret: FieldSet {
+        FieldSet(.authorization).union(FieldSet(.proxyAuthorization)).union(FieldSet(.cookie)).union(FieldSet(.setCookie))
+    }
+
     /// The fields that affect framing and connection of a request; without them no checks are needed.
     static var concludingRequest: FieldSet {
         FieldSet(.connection).union(FieldSet(.proxyConnection)).union(FieldSet(.contentLength))
@@ -60,14 +72,47 @@ public enum KnownField: UInt8, Sendable, CaseIterable {
     case proxyAuthenticationInfo, proxyAuthorization, proxyConnection, proxyStatus, proxySupport, referer, retryAfter
     case setCookie, te, trailer, transferEncoding, upgrade, userAgent, via, wwwAuthenticate
 
+    /// The name in lower case; nil for `other`.
+    public var name: StaticString? {
+        switch self {
+        case .other: nil
+        case .acceptEncoding: "accept-encoding"
+        case .authenticationInfo: "authentication-info"
+        case .authorization: "authorization"
+        case .connection: "connection"
+        case .contentEncoding: "content-encoding"
+        case .contentLength: "content-length"
+        case .contentRange: "content-range"
+        case .contentType: "content-type"
+        case .cookie: "cookie"
+        case .date: "date"
+        case .etag: "etag"
+        case .expect: "expect"
+        case .host: "host"
+        case .keepAlive: "keep-alive"
+        case .location: "location"
+        case .maxForwards: "max-forwards"
+        case .proxyAuthenticate: "proxy-authenticate"
+        case .proxyAuthenticationInfo: "proxy-authentication-info"
+        case .proxyAuthorization: "proxy-authorization"
+        case .proxyConnection: "proxy-connection"
+        case .proxyStatus: "proxy-status"
+        case .proxySupport: "proxy-support"
+        case .referer: "referer"
+        case .retryAfter: "retry-after"
+        case .setCookie: "set-cookie"
+        case .te: "te"
+        case .trailer: "trailer"
+        case .transferEncoding: "transfer-encoding"
+        case .upgrade: "upgrade"
+        case .userAgent: "user-agent"
+        case .via: "via"
+        case .wwwAuthenticate: "www-authenticate"
+        }
+    }
+
     /// The names by raw value, from 1.
-    static let names = FieldLines.NameTable([
-        "accept-encoding", "authentication-info", "authorization", "connection", "content-encoding", "content-length",
-        "content-range", "content-type", "cookie", "date", "etag", "expect", "host", "keep-alive", "location",
-        "max-forwards", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "proxy-connection",
-        "proxy-status", "proxy-support", "referer", "retry-after", "set-cookie", "te", "trailer", "transfer-encoding",
-        "upgrade", "user-agent", "via", "www-authenticate",
-    ])
+    static let names = FieldLines.NameTable(allCases.compactMap { $0.name.map { "\($0)" } })
 
     /// Reads the name in `range`, whose bytes are all token bytes.
     init(_ bytes: Span<UInt8>, in range: Range<Int>) {

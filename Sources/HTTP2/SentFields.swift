@@ -42,7 +42,8 @@ final class SentFields {
 
     /// - Parameter isConstant: whether the name needs no copy, because it is in lower case and stays where it is.
     private func add(
-        _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafePointer<UInt8>?, _ length: Int, isSecret: Bool, isConstant: Bool
+        _ name: UnsafeBufferPointer<UInt8>, _ value: UnsafePointer<UInt8>?, _ length: Int, isSecret: Bool,
+        isConstant: Bool
     ) {
         if count == list.count { grow() }
         let index = isSecret ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
@@ -105,5 +106,7 @@ final class SentFields {
 }
 
 extension StaticString {
-    fileprivate var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount) }
+    fileprivate var bytes: UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: utf8Start, count: utf8CodeUnitCount)
+    }
 }

@@ -46,7 +46,8 @@ public struct FieldSet: OptionSet, Sendable {
 
     /// The fields whose values are secret.
     public static var secret: FieldSet {
-        FieldSet(.authorization).union(FieldSet(.proxyAuthorization)).union(FieldSet(.cookie)).union(FieldSet(.setCookie))
+        FieldSet(.authorization).union(FieldSet(.proxyAuthorization)).union(FieldSet(.cookie))
+            .union(FieldSet(.setCookie))
     }
 
     /// The fields that affect framing and connection of a request; without them no checks are needed.

@@ -33,8 +33,9 @@ extension ManualTopic {
 
         = servers
         The requests of all clients share few connections with a server, and each is a stream. A request that the server has
-        not processed is sent again with any method: after GOAWAY, REFUSED_STREAM or a 421. Up to 64 KiB of content are
-        kept for that (`limits { replay-memory }`). After a lost connection, only idempotent requests are sent again. A
+        not processed is sent again with any method: after GOAWAY, REFUSED_STREAM or a 421. The third time it is the first
+        one of a new connection, so a server that ends each connection after few requests loses none. Up to 64 KiB of content
+        are kept for that (`limits { replay-memory }`). After a lost connection, only idempotent requests are sent again. A
         server that sends nothing for 15 seconds while a request waits must answer a PING within 10 seconds.
 
         If the server resets a stream with another code, the request is not sent again. A client of HTTP/2 gets a reset of its

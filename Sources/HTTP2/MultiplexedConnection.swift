@@ -211,7 +211,8 @@ public class MultiplexedConnection {
     /// Has `use` work with the stream of that number, if there is one, without a reference of its own. `use` must not remove
     /// it.
     @inline(__always)
-    private func with(_ id: Int32, _ use: (MultiplexedStream) -> Void) {
+    @discardableResult
+    private func with<Result>(_ id: Int32, _ use: (MultiplexedStream) -> Result) -> Result? {
         find(id)?._withUnsafeGuaranteedRef { use($0) }
     }
 
@@ -349,8 +350,12 @@ public class MultiplexedConnection {
 
 // The functions that the library calls. Each gets the connection as `data`.
 extension MultiplexedConnection {
-    private static func connection(_ data: UnsafeMutableRawPointer?) -> MultiplexedConnection? {
-        data.map { Unmanaged<MultiplexedConnection>.fromOpaque($0).takeUnretainedValue() }
+    /// Has `use` work with the connection, without a reference of its own. Nil if there is none.
+    @inline(__always) @discardableResult
+    private static func lend<Result>(
+        _ data: UnsafeMutableRawPointer?, _ use: (MultiplexedConnection) -> Result
+    ) -> Result? {
+        data.map { Unmanaged<MultiplexedConnection>.fromOpaque($0)._withUnsafeGuaranteedRef { use($0) } }
     }
 
     /// Has the connection look at a frame, without a reference of its own.
@@ -360,15 +365,14 @@ extension MultiplexedConnection {
         _ look: (MultiplexedConnection, Frame) -> Bool
     ) -> Int32 {
         let failure = Int32(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
-        guard let frame, let data else { return failure }
-        let connection = Unmanaged<MultiplexedConnection>.fromOpaque(data)
-        return connection._withUnsafeGuaranteedRef { look($0, frame.pointee) } ? 0 : failure
+        guard let frame else { return failure }
+        return lend(data) { look($0, frame.pointee) } == true ? 0 : failure
     }
 
     private static func set(_ callbacks: OpaquePointer) {
         setInput(callbacks)
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, id, code, data in
-            MultiplexedConnection.connection(data)?.close(id, code)
+            MultiplexedConnection.lend(data) { $0.close(id, code) }
             return 0
         }
         nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, data in
@@ -380,16 +384,16 @@ extension MultiplexedConnection {
         // A DATA frame fills the buffer that is written next. If that is almost full, it waits for another one.
         nghttp2_session_callbacks_set_data_source_read_length_callback(callbacks) {
             _, _, _, window, streamWindow, largest, data in
-            let room = MultiplexedConnection.connection(data)?.room ?? 0
+            let room = MultiplexedConnection.lend(data) { $0.room } ?? 0
             let size = room < MultiplexedConnection.leastRoom ? .max : room
             return min(size, MultiplexedConnection.largestData, Int(window), Int(streamWindow), Int(largest))
         }
         nghttp2_session_callbacks_set_send_data_callback(callbacks) { _, frame, header, count, _, data in
-            guard let frame, let header, let connection = MultiplexedConnection.connection(data) else {
-                return Int32(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
-            }
+            let failure = Int32(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
+            guard let frame, let header else { return failure }
             let bytes = UnsafeBufferPointer(start: header, count: MultiplexedConnection.frameHeader)
-            return connection.send(bytes.span, count, of: frame.pointee.hd.stream_id)
+            let id = frame.pointee.hd.stream_id
+            return MultiplexedConnection.lend(data) { $0.send(bytes.span, count, of: id) } ?? failure
         }
         nghttp2_session_callbacks_set_on_frame_not_send_callback(callbacks) { _, frame, error, data in
             MultiplexedConnection.show(frame, to: data) { connection, frame in
@@ -437,11 +441,9 @@ extension MultiplexedConnection {
             }
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, id, bytes, count, data in
-            guard let connection = MultiplexedConnection.connection(data) else {
-                return Int32(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
-            }
-            connection.take(UnsafeBufferPointer(start: bytes, count: count), on: id)
-            return 0
+            let bytes = UnsafeBufferPointer(start: bytes, count: count)
+            let isTaken: Void? = MultiplexedConnection.lend(data) { $0.take(bytes, on: id) }
+            return isTaken == nil ? Int32(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) : 0
         }
         nghttp2_session_callbacks_set_unpack_extension_callback(callbacks) { _, _, _, _ in
             Int32(NGHTTP2_ERR_CANCEL.rawValue)
@@ -549,32 +551,43 @@ extension MultiplexedConnection {
 
     /// Makes a DATA frame of written content. If the buffer has no room for it, the library tries it again with the next one.
     private func send(_ header: Span<UInt8>, _ count: Int, of id: Int32) -> Int32 {
-        guard let target, let stream = stream(id), count <= stream.written.content.count else {
-            return Int32(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+        let failure = Int32(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+        guard let target else { return failure }
+        let result = with(id) { stream in
+            let written = stream.written
+            guard count <= written.content.count else { return failure }
+            guard target.buffer.isEmpty || count <= room else { return Int32(NGHTTP2_ERR_WOULDBLOCK.rawValue) }
+            target.buffer.append(header)
+            let wasBlocked = !stream.isWritable
+            stream.moveContent(count, to: target.buffer)
+            if wasBlocked, stream.isWritable { mark(stream) }
+            return 0
         }
-        guard target.buffer.isEmpty || count <= room else { return Int32(NGHTTP2_ERR_WOULDBLOCK.rawValue) }
-        target.buffer.append(header)
-        let wasBlocked = !stream.isWritable
-        stream.moveContent(count, to: target.buffer)
-        if wasBlocked, stream.isWritable { mark(stream) }
-        return 0
+        return result ?? failure
     }
 
     /// Says what the next DATA frame of a stream holds.
     static let provide: nghttp2_data_source_read_callback = { _, id, _, length, flags, _, data in
-        guard let flags, let connection = MultiplexedConnection.connection(data), let stream = connection.stream(id)
-        else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
-        guard let piece = stream.nextPiece(upTo: length) else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
-        flags.pointee |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue
-        if piece.count >= MultiplexedConnection.usefulSize || piece.count > 0 && piece.count < length {
-            connection.frameBudget.give(MultiplexedConnection.framesForData)
+        MultiplexedConnection.lend(data) { $0.provide(id, upTo: length, flags) }
+            ?? Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+    }
+
+    private func provide(_ id: Int32, upTo length: Int, _ flags: UnsafeMutablePointer<UInt32>?) -> Int {
+        let count = with(id) { stream in
+            guard let flags else { return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue) }
+            guard let piece = stream.nextPiece(upTo: length) else { return Int(NGHTTP2_ERR_DEFERRED.rawValue) }
+            flags.pointee |= NGHTTP2_DATA_FLAG_NO_COPY.rawValue
+            if piece.count >= Self.usefulSize || piece.count > 0 && piece.count < length {
+                frameBudget.give(Self.framesForData)
+            }
+            guard piece.isLast else { return piece.count }
+            flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
+            if let trailers = piece.trailers {
+                flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
+                submit(trailers: trailers, on: stream)
+            }
+            return piece.count
         }
-        guard piece.isLast else { return piece.count }
-        flags.pointee |= NGHTTP2_DATA_FLAG_EOF.rawValue
-        if let trailers = piece.trailers {
-            flags.pointee |= NGHTTP2_DATA_FLAG_NO_END_STREAM.rawValue
-            connection.submit(trailers: trailers, on: stream)
-        }
-        return piece.count
+        return count ?? Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
     }
 }

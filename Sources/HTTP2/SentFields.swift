@@ -16,8 +16,9 @@ final class SentFields {
     /// Adds a field of a head. No table of the connection keeps a secret one. The value must stay where it is until the section
     /// is handed over, and so must a name that is not known.
     func add(_ field: Field, in bytes: Span<UInt8>, isSecret: Bool = false) {
-        let isHidden = isSecret || FieldSet.secret.contains(field.known)
-        guard let name = field.known.name else {
+        let known = field.known
+        let isHidden = isSecret || FieldSet.secret.contains(known)
+        guard let name = known.name else {
             return add(bytes.extracting(field.name), bytes.extracting(field.value), isSecret: isHidden)
         }
         bytes.extracting(field.value).withUnsafeBufferPointer { value in

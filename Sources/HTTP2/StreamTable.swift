@@ -14,7 +14,7 @@ struct StreamTable {
     /// The place of the stream with that number, or the free one where the search for it ends.
     private func place(of id: Int32) -> Int {
         var place = home(of: id)
-        while let stream = places[place], stream.id != id { place = (place + 1) & mask }
+        while let other = places[place]?.id, other != id { place = (place + 1) & mask }
         return place
     }
 
@@ -37,9 +37,9 @@ struct StreamTable {
         count -= 1
         // A later stream whose search passes the hole moves into it.
         var next = (hole + 1) & mask
-        while let stream = places[next] {
-            if (next &- home(of: stream.id)) & mask >= (next &- hole) & mask {
-                places[hole] = stream
+        while let other = places[next]?.id {
+            if (next &- home(of: other)) & mask >= (next &- hole) & mask {
+                places[hole] = places[next]
                 hole = next
             }
             next = (next + 1) & mask

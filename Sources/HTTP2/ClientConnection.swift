@@ -37,8 +37,6 @@ public final class ClientConnection: MultiplexedConnection {
     private var isDraining = false
     /// The resets that we send. Servers end a connection with too many of them, and with it the streams of other clients.
     private var sentResetBudget = FrameBudget(150, perSecond: 5)
-    /// The largest window that a stream has had, in bytes.
-    private var usefulWindow = Int32(MultiplexedConnection.streamWindow)
     /// Limits the growth of streams' windows.
     let windows: WindowBudget
     /// Whether the server has acknowledged our SETTINGS or begun a response, which proves that it has accepted the TLS
@@ -162,16 +160,14 @@ public final class ClientConnection: MultiplexedConnection {
     }
 
     /// Enlarges the window of a stream whose reader is faster than the window lets the server send: four times, so that it
-    /// grows faster than the window of TCP, or to the size that was of use on this connection before.
+    /// grows faster than the window of TCP.
     override func noteRead(_ count: Int, of stream: MultiplexedStream, isAll: Bool) {
         guard let stream = stream as? ResponseStream, !stream.state.hasInputEnded, stream.noteRead(count, isAll: isAll),
             stream.window < Self.largestWindow
         else { return }
-        let aim = min(max(4 * stream.window, usefulWindow), Self.largestWindow)
-        let growth = windows.take(upTo: Int(aim - stream.window))
+        let growth = windows.take(upTo: Int(min(4 * stream.window, Self.largestWindow) - stream.window))
         guard growth > 0 else { return }
         stream.window += Int32(growth)
-        usefulWindow = max(usefulWindow, stream.window)
         // It fails only without memory.
         nghttp2_session_set_local_window_size(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, stream.window)
     }

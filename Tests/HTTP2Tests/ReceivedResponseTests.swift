@@ -308,18 +308,6 @@ struct ReceivedResponseTests {
         #expect((4 << 20...8 << 20).contains(Self.window(1, after: 384 * 32, on: server)))
     }
 
-    @Test func `a window that was of use is that of the next fast reader`() throws {
-        let (server, stream) = try Self.request()
-        Self.download(384 * 32, 1, from: server, stream)
-        let next = server.request()
-        Self.download(64, 3, from: server, next)
-        #expect(next.window == 8 << 20)
-        let slow = server.request()
-        server.headers(5, ends: false)
-        for _ in 0..<64 { server.data(5, Self.kilobyte) }
-        #expect(slow.window == 65_536)
-    }
-
     @Test func `windows grow as far as their loop allows, and a stream that is gone gives its part back`() throws {
         let windows = WindowBudget(limit: 3 * 65_536)
         let (first, second) = (try TestServer(windows: windows), try TestServer(windows: windows))

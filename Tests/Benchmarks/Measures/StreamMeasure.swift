@@ -182,15 +182,24 @@ enum StreamMeasure {
         return findings
     }
 
-    /// Measures HTTP/2 without TLS on both sides, as gRPC speaks it in a tunnel. socat opens the tunnels, since h2load cannot.
+    /// Measures HTTP/2 without TLS on both sides, as gRPC speaks it in a tunnel: nghttpd is the origin. socat opens the tunnels,
+    /// since h2load cannot.
     private static func takeClear(in setting: Setting) throws(BenchError) -> Finding? {
-        guard (try? Child.run(["socat", "-V"])) != nil else {
-            setting.miss("socat is not installed: it opens the tunnels of clients by HTTP/2 without TLS")
-            return nil
+        for (program, option) in [("socat", "-V"), ("nghttpd", "--version")] {
+            guard (try? Child.run([program, option])) != nil else {
+                setting.miss("\(program) is not installed: it is needed for HTTP/2 without TLS on both sides")
+                return nil
+            }
         }
-        let secure = try setting.secure()
-        let contestant = AttacheContestant.intercept(setting.options.attache, secure.certificates)
-        let authority = "127.0.0.1:\(secure.origin.clearStreams)"
+        let folder = setting.workspace.path
+        let contestant = AttacheContestant.intercept(setting.options.attache, try setting.secure().certificates)
+        _ = try setting.workspace.write(String(repeating: "a", count: OriginContent.smallSize), to: "small")
+        let originPort = try RunningContestant.freePort()
+        let authority = "127.0.0.1:\(originPort)"
+        let origin = try Child(
+            ["nghttpd", "--no-tls", "-a", "127.0.0.1", "-d", folder, "\(originPort)"], log: "\(folder)/nghttpd.log")
+        defer { origin.stop() }
+        guard RunningContestant.listens(origin, on: originPort) else { throw .machine("nghttpd did not start") }
         let figure = try InstructionMeasure.difference(of: contestant, from: few, to: many, in: setting) {
             requests, running throws(BenchError) in
             let port = try RunningContestant.freePort()
@@ -198,7 +207,7 @@ enum StreamMeasure {
                 [
                     "socat", "TCP-LISTEN:\(port),bind=127.0.0.1,fork,reuseaddr",
                     "PROXY:127.0.0.1:\(authority),proxyport=\(running.route.port)",
-                ], log: "\(setting.workspace.path)/socat.log")
+                ], log: "\(folder)/socat.log")
             defer { tunnels.stop() }
             guard RunningContestant.listens(tunnels, on: port) else { throw .machine("socat did not start") }
             try load(

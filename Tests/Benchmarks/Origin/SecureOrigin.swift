@@ -16,8 +16,6 @@ final class SecureOrigin {
     let plain: UInt16
     /// TLS and HTTP/2, connections kept.
     let streams: UInt16
-    /// HTTP/2 without TLS, connections kept.
-    let clearStreams: UInt16
     private let child: Child
 
     init(_ certificates: Certificates, in workspace: Workspace) throws(BenchError) {
@@ -28,7 +26,6 @@ final class SecureOrigin {
         }
         (full, resumed) = (try ports(), try ports())
         (plain, streams) = (try RunningContestant.freePort(), try RunningContestant.freePort())
-        clearStreams = try RunningContestant.freePort()
         let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
             "\($0)_temp_path \(workspace.path)/nginx;"
         }
@@ -65,7 +62,6 @@ final class SecureOrigin {
             """
         var servers = [
             server(kept, " ssl; \(tickets)"), server(streams, " ssl http2; \(tickets)"),
-            server(clearStreams, " http2"),
             server(plain, "; keepalive_timeout 0"),
         ]
         for (sessions, ports) in [(none, full), (tickets, resumed)] {

@@ -20,8 +20,12 @@ public final class PlayedClient: Sendable {
         }
     }
 
-    /// Lets the loop do what is to be done, and other threads work: a task that only yields keeps the loop from its events.
-    public static func pause() async { await BlockingPool.shared.run { Pause.take(1) } }
+    /// Lets the loop run the tasks that are due, and lets other threads work. A task that only yields keeps the loop from its
+    /// events, and the work of another thread may be done before this task has given way.
+    public static func pause() async {
+        await Task.yield()
+        await BlockingPool.shared.run { Pause.take(1) }
+    }
 
     public func leave() {
         hasLeft.store(true, ordering: .relaxed)

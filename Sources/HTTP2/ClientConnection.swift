@@ -156,7 +156,7 @@ public final class ClientConnection: MultiplexedConnection {
         }
         reset(stream, .cancel)
         // The library forgets HEADERS that were not sent, and must not count this stream until then.
-        if !stream.isSent { remove(stream.id) }
+        if !stream.progress.isSent { remove(stream.id) }
     }
 
     /// Enlarges the window of a stream whose reader is faster than the window lets the server send: four times, so that it
@@ -225,7 +225,7 @@ public final class ClientConnection: MultiplexedConnection {
         let isAcknowledgement = UInt32(frame.hd.flags) & NGHTTP2_FLAG_ACK.rawValue != 0
         switch UInt32(frame.hd.type) {
         case NGHTTP2_SETTINGS.rawValue: if isAcknowledgement { isProven = true }
-        case NGHTTP2_RST_STREAM.rawValue: (stream(frame.hd.stream_id) as? ResponseStream)?.noteReset()
+        case NGHTTP2_RST_STREAM.rawValue: (stream(frame.hd.stream_id) as? ResponseStream)?.progress.isReset = true
         case NGHTTP2_PING.rawValue: if isAcknowledgement { awaitsPing = false }
         case NGHTTP2_GOAWAY.rawValue:
             if frame.goaway.error_code == NGHTTP2_HTTP_1_1_REQUIRED.rawValue { requiresHTTP11 = true }
@@ -243,7 +243,7 @@ public final class ClientConnection: MultiplexedConnection {
 
     override func noteHeadSent(_ frame: nghttp2_frame, on stream: MultiplexedStream) {
         guard frame.headers.cat == NGHTTP2_HCAT_REQUEST else { return }
-        (stream as? ResponseStream)?.isSent = true
+        (stream as? ResponseStream)?.progress.isSent = true
         resetBudget.give(1)
         frameBudget.give(Self.framesForRequest)
     }

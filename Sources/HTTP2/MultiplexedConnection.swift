@@ -199,7 +199,7 @@ public class MultiplexedConnection {
 
     func stream(_ id: Int32) -> MultiplexedStream? { find(id)?.takeUnretainedValue() }
 
-    /// Finds a stream without a reference of its own. It must not be removed while it is used.
+    /// Finds a stream without retaining it. The stream must not be removed while it is used.
     private func find(_ id: Int32) -> Unmanaged<MultiplexedStream>? {
         if let recent, recent.id == id { return recent.stream }
         guard let stream = streams[id] else { return nil }
@@ -208,10 +208,9 @@ public class MultiplexedConnection {
         return found
     }
 
-    /// Has `use` work with the stream of that number, if there is one, without a reference of its own. `use` must not remove
-    /// it.
-    @inline(__always)
-    @discardableResult
+    /// Calls `use` with the stream of that number without retaining it. `use` must not remove the stream.
+    /// - Returns: the result; nil for the number of no stream.
+    @inline(__always) @discardableResult
     private func with<Result>(_ id: Int32, _ use: (MultiplexedStream) -> Result) -> Result? {
         find(id)?._withUnsafeGuaranteedRef { use($0) }
     }
@@ -350,7 +349,8 @@ public class MultiplexedConnection {
 
 // The functions that the library calls. Each gets the connection as `data`.
 extension MultiplexedConnection {
-    /// Has `use` work with the connection, without a reference of its own. Nil if there is none.
+    /// Calls `use` with the connection without retaining it.
+    /// - Returns: the result; nil if `data` is nil.
     @inline(__always) @discardableResult
     private static func lend<Result>(
         _ data: UnsafeMutableRawPointer?, _ use: (MultiplexedConnection) -> Result
@@ -358,7 +358,7 @@ extension MultiplexedConnection {
         data.map { Unmanaged<MultiplexedConnection>.fromOpaque($0)._withUnsafeGuaranteedRef { use($0) } }
     }
 
-    /// Has the connection look at a frame, without a reference of its own.
+    /// Calls `look` with the connection and a frame, without retaining the connection.
     /// - Returns: the result of the callback. After a failure the library reads no more.
     private static func show<Frame>(
         _ frame: UnsafePointer<Frame>?, to data: UnsafeMutableRawPointer?,

@@ -99,7 +99,8 @@ final class ReceivedFields {
         buffer.appendLineEnd()
     }
 
-    /// Whether the field belongs to a connection of HTTP/1.1 (RFC 9113 section 8.2.2).
+    /// Whether the field belongs to a connection of HTTP/1.1, as `FieldSet.outsideHTTP2` has them. Few names have these
+    /// lengths, so that comparing is cheaper than recognising each name.
     private static func belongsToConnection(_ name: Span<UInt8>) -> Bool {
         switch name.count {
         case 7: name.equals("upgrade")

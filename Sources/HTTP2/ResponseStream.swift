@@ -23,7 +23,7 @@ public final class ResponseStream: MultiplexedStream {
     }
 
     /// The facts about the request and its response.
-    private struct Progress {
+    struct Progress {
         var failure: Failure?
         /// The method of the request; it has a meaning once the head is written.
         var method = Method.get
@@ -31,13 +31,14 @@ public final class ResponseStream: MultiplexedStream {
         var readBytes = 0
         /// The bytes of content that are still to come; nil if that is not known.
         var missing: Int?
+        /// Whether HEADERS of the request were sent.
         var isSent = false
         /// Whether the server has sent RST_STREAM.
         var isReset = false
     }
 
     private let client: ClientConnection
-    private var progress = Progress()
+    var progress = Progress()
     private(set) var scheme: StaticString = "http"
     /// The names of fields of the request that no table of the connection may keep, in lower case, beside `authorization`,
     /// `proxy-authorization` and `cookie`. It has an effect until the head is written.
@@ -75,15 +76,6 @@ public final class ResponseStream: MultiplexedStream {
 
     /// The reason why the stream ended early; nil while it is open, and if the response is whole.
     public var failure: Failure? { progress.failure }
-
-    /// Whether HEADERS of the request were sent.
-    var isSent: Bool {
-        get { progress.isSent }
-        set { progress.isSent = newValue }
-    }
-
-    /// Notes RST_STREAM of the server.
-    func noteReset() { progress.isReset = true }
 
     // MARK: - What comes
 

@@ -13,24 +13,16 @@ final class SentFields {
 
     deinit { list.deallocate() }
 
-    /// Adds a field of a head. No table of the connection keeps a secret one. The value must stay where it is until the section
-    /// is handed over, and so must a name that is not known.
+    /// Adds a field of a head or a trailer section. No table of the connection keeps a secret one. The value must stay where it
+    /// is until the section is handed over, and so must a name that is not known.
     func add(_ field: Field, in bytes: Span<UInt8>, isSecret: Bool = false) {
         let known = field.known
-        let isHidden = isSecret || FieldSet.secret.contains(known)
-        guard let name = known.name else {
-            return add(bytes.extracting(field.name), bytes.extracting(field.value), isSecret: isHidden)
-        }
-        bytes.extracting(field.value).withUnsafeBufferPointer { value in
-            add(name.bytes, value.baseAddress, value.count, isSecret: isHidden, isConstant: true)
-        }
-    }
-
-    private func add(_ name: Span<UInt8>, _ value: Span<UInt8>, isSecret: Bool) {
-        name.withUnsafeBufferPointer { name in
-            value.withUnsafeBufferPointer { value in
-                add(name, value.baseAddress, value.count, isSecret: isSecret, isConstant: false)
-            }
+        let isSecret = isSecret || FieldSet.secret.contains(known)
+        let constant = known.name?.bytes
+        bytes.withUnsafeBufferPointer { bytes in
+            let name = constant ?? UnsafeBufferPointer(rebasing: bytes[field.name])
+            let value = UnsafeBufferPointer(rebasing: bytes[field.value])
+            add(name, value.baseAddress, value.count, isSecret: isSecret, isConstant: constant != nil)
         }
     }
 
@@ -68,11 +60,7 @@ final class SentFields {
         let bytes = lines.readable
         var start = 0
         while let end = bytes.firstIndex(of: .carriageReturn, from: start) {
-            if let colon = bytes.firstIndex(of: .colon, in: start..<end) {
-                let name = bytes.extracting(start..<colon)
-                let value = bytes.extracting(bytes.trimmingBlanks(colon + 1..<end))
-                add(name, value, isSecret: Self.isSecret(name))
-            }
+            if let field = try? Field(bytes, line: start..<end) { add(field, in: bytes) }
             start = min(end + 2, bytes.count)
         }
     }
@@ -92,17 +80,6 @@ final class SentFields {
             return Int(body(UnsafeBufferPointer(rebasing: list[..<count])))
         }
         return Int32(clamping: result)
-    }
-
-    /// Whether a field of a trailer section is secret.
-    private static func isSecret(_ name: Span<UInt8>) -> Bool {
-        switch name.count {
-        case 6: name.equalsIgnoringCase("cookie")
-        case 10: name.equalsIgnoringCase("set-cookie")
-        case 13: name.equalsIgnoringCase("authorization")
-        case 19: name.equalsIgnoringCase("proxy-authorization")
-        default: false
-        }
     }
 }
 

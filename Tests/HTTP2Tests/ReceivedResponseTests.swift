@@ -329,6 +329,13 @@ struct ReceivedResponseTests {
         #expect(other.window == 4 * 65_536)
     }
 
+    @Test func `a window grows by what its loop has left`() throws {
+        let server = try TestServer(windows: WindowBudget(limit: 100_000))
+        let stream = server.request()
+        Self.download(64, 1, from: server, stream)
+        #expect(stream.window == 65_536 + 100_000)
+    }
+
     @Test func `padding is given back to both windows`() throws {
         let server = try TestServer { $0.window = 65_536 }
         let stream = server.request()

@@ -85,7 +85,7 @@ struct RoundTripTests {
         #expect(Self.facts(begun) == Self.facts(new))
     }
 
-    @Test func `an object to which somebody refers serves no other stream`() throws {
+    @Test func `an object that the test still holds serves no other stream`() throws {
         let client = try ClientConnection()
         let server = try ServerConnection(.init(form: .origin))
         let held = client.open(scheme: .https)

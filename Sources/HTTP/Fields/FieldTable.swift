@@ -161,7 +161,7 @@ public struct Field: Sendable {
     init(_ parts: FieldLines.Line) { self.parts = parts }
 
     /// Reads the line whose text is `line`, without control characters; its line end follows.
-    init(_ bytes: Span<UInt8>, line: Range<Int>) throws(Defect) {
+    public init(_ bytes: Span<UInt8>, line: Range<Int>) throws(Defect) {
         var lines = FieldLines(most: 1)
         let end = lines.read(bytes, from: line.lowerBound, limit: bytes.count, recognising: KnownField.names)
         if end == line.lowerBound { throw Self.defect(bytes, line: line) }

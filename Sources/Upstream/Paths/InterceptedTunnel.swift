@@ -72,10 +72,7 @@ public final class InterceptedTunnel {
     public func settle(writing host: [UInt8]?) { naming = host.map { .unproved($0) } ?? .settled }
 
     /// The answer to the first request; nil for all others.
-    public func takeFailure() -> Refusal? {
-        if failure == nil { return nil }
-        return failure.take()
-    }
+    public func takeFailure() -> Refusal? { failure.take() }
 
     /// Whether the authority is the server of the tunnel, its host in any spelling.
     /// - Parameter usualPort: the port of an authority that writes none.

@@ -1,5 +1,4 @@
-/// The open streams of a connection by their numbers. The numbers grow, so that a number's low bits give its place: most often
-/// no other stream has it.
+/// The open streams of a connection by their numbers.
 struct StreamTable {
     /// The slots of the table, of which at most half are taken.
     private var places = [MultiplexedStream?](repeating: nil, count: 16)
@@ -9,7 +8,12 @@ struct StreamTable {
     var all: [MultiplexedStream] { places.compactMap { $0 } }
 
     private var mask: Int { places.count - 1 }
-    private func home(of id: Int32) -> Int { Int(id >> 1) & mask }
+    /// The place where the search for a stream begins. The numbers of open streams follow one another: multiplied by the golden
+    /// ratio of 2³², they lie far apart, so that a search meets a free place soon.
+    private func home(of id: Int32) -> Int {
+        let hash = UInt32(bitPattern: id >> 1) &* 0x9E37_79B9
+        return Int(hash >> 16) & mask
+    }
 
     /// The place of the stream with that number, or the free one where the search for it ends.
     private func place(of id: Int32) -> Int {

@@ -209,14 +209,14 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
     }
 
     private func resumePostponed() {
-        let channels = served.postponed
-        served.postponed.removeAll(keepingCapacity: true)
-        for channel in channels { channel.resume() }
+        served.resumePostponed()
+        for channel in served.resumed { channel.resume() }
+        served.resumed.removeAll(keepingCapacity: true)
     }
 
     /// Wakes the channel's task, or its observer, in the next turn.
     func postpone(_ channel: Channel) {
-        if served.postponed.last !== channel { served.postponed.append(channel) }
+        served.postpone(channel)
     }
 
     private func drainRemote() {
@@ -296,8 +296,17 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         /// The channels that were closed meanwhile.
         var closed: [Channel] = []
         /// The channels that have used up their share.
-        var postponed: [Channel] = []
+        private(set) var postponed: [Channel] = []
+        /// The postponed channels of the turn before, which run now.
+        var resumed: [Channel] = []
 
         init(began: LoopInstant) { self.began = began }
+
+        mutating func postpone(_ channel: Channel) {
+            if postponed.last !== channel { postponed.append(channel) }
+        }
+
+        /// Two arrays take turns, so that neither is allocated anew.
+        mutating func resumePostponed() { swap(&postponed, &resumed) }
     }
 }

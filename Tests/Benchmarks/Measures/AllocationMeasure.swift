@@ -19,10 +19,7 @@ enum AllocationMeasure {
     private static func allocations(
         of contestant: Contestant, path: String, origin: UInt16, in setting: Setting
     ) async throws(BenchError) -> Double {
-        let counter = try setting.workspace.write(String(repeating: "\0", count: 8), to: "allocations")
-        let library = setting.options.allocations
-        guard Workspace.size(of: library) != nil else { throw .machine("there is no \(library)") }
-        let running = try setting.start(contestant, with: .allocations(library: library, counter: counter))
+        let (running, counter) = try start(contestant, in: setting)
         defer { running.stop() }
         let generator = try await setting.load(connections, through: running, to: path, origin: origin)
         defer { generator.close() }
@@ -31,6 +28,35 @@ enum AllocationMeasure {
         guard before > 0 else { throw .machine("the allocations of \(contestant.name) were not counted") }
         _ = try await generator.run(.requests(requests))
         return Double(try count(in: counter) - before) / Double(requests)
+    }
+
+    /// The allocations of each request beyond the first `few`, with a load that takes no loop. Each call of `load` makes
+    /// connections of its own, and so two calls are compared that differ only in the number of requests.
+    static func difference(
+        of contestant: Contestant, from few: Int, to many: Int, in setting: Setting,
+        _ load: (_ requests: Int, RunningContestant) throws(BenchError) -> Void
+    ) throws(BenchError) -> Double {
+        let (running, counter) = try start(contestant, in: setting)
+        defer { running.stop() }
+        func total(_ requests: Int) throws(BenchError) -> Int {
+            let before = try count(in: counter)
+            try load(requests, running)
+            let total = try count(in: counter) - before
+            guard total > 0 else { throw .machine("the allocations of \(contestant.name) were not counted") }
+            return total
+        }
+        _ = try total(few)
+        let low = try total(few)
+        return Double(try total(many) - low) / Double(many - few)
+    }
+
+    private static func start(
+        _ contestant: Contestant, in setting: Setting
+    ) throws(BenchError) -> (running: RunningContestant, counter: String) {
+        let counter = try setting.workspace.write(String(repeating: "\0", count: 8), to: "allocations")
+        let library = setting.options.allocations
+        guard Workspace.size(of: library) != nil else { throw .machine("there is no \(library)") }
+        return (try setting.start(contestant, with: .allocations(library: library, counter: counter)), counter)
     }
 
     private static func count(in file: String) throws(BenchError) -> Int {

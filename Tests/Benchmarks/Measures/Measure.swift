@@ -23,6 +23,7 @@ enum Measure: String, CaseIterable {
     case secureAllocations = "tls-allocations"
     case streams
     case streamInstructions = "stream-instructions"
+    case streamAllocations = "stream-allocations"
     case streamMemory = "stream-memory"
     case floods
     case originHandshakes = "origin-handshakes"
@@ -63,6 +64,7 @@ enum Measure: String, CaseIterable {
         case .streams: try await StreamMeasure.take(in: setting)
         case .streamInstructions:
             try await StreamMeasure.takeInstructions(in: setting) + InstructionMeasure.take(.multiplexed, in: setting)
+        case .streamAllocations: try await StreamMeasure.takeAllocations(in: setting)
         case .streamMemory: try await StreamMemoryMeasure.take(in: setting)
         case .floods: try await FloodMeasure.take(in: setting)
         case .originHandshakes: try await HandshakeMeasure.takeOrigins(in: setting)

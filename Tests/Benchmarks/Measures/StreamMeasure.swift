@@ -160,31 +160,81 @@ enum StreamMeasure {
     /// Measures the user instructions of a request that comes without TLS.
     static func takeInstructions(in setting: Setting) async throws(BenchError) -> [Finding] {
         guard isInstalled(in: setting) else { return [] }
-        let certificates = try setting.secure().certificates
-        let contestant = AttacheContestant.streams(setting.options.attache, certificates, isSecure: false)
+        func instructions(_ load: ClearLoad) throws(BenchError) -> Double {
+            try InstructionMeasure.difference(of: load.contestant, from: few, to: many, in: setting, load.run)
+        }
         var findings: [Finding] = []
+        var costs: [Double] = []
         for origin in Origin.allCases {
-            let authority = "127.0.0.1:\(try origin.port(in: setting))"
-            let figure = try InstructionMeasure.difference(of: contestant, from: few, to: many, in: setting) {
-                requests, running throws(BenchError) in
-                // Few, because each of the first ones makes a TLS handshake, which is slow under callgrind.
+            let cost = try instructions(ClearLoad(from: origin, in: setting))
+            costs.append(cost)
+            let title = "user instructions per GET on a stream, \(origin.version) behind"
+            findings.append(Finding("\(origin.metric)-instructions", title, "", cost))
+        }
+        let digest = try instructions(ClearLoad(from: .http1, .digest, in: setting))
+        findings.append(
+            Finding("http2-digest-instructions", "  the further ones for a Digest answer", "", digest - costs[0]))
+        let title = "user instructions per GET, HTTP/2 without TLS on both sides"
+        if let clear = try withTunnels(in: setting, instructions) {
+            findings.append(Finding("http2-clear-instructions", title, "", clear))
+        }
+        return findings
+    }
+
+    /// Measures the allocations of a request that comes without TLS.
+    static func takeAllocations(in setting: Setting) async throws(BenchError) -> [Finding] {
+        guard isInstalled(in: setting) else { return [] }
+        func allocations(_ load: ClearLoad) throws(BenchError) -> Double {
+            try AllocationMeasure.difference(of: load.contestant, from: few, to: timed, in: setting, load.run)
+        }
+        var findings = [
+            Finding(
+                "http2-allocations", "allocations per GET on a stream, HTTP/1.1 behind", "",
+                try allocations(ClearLoad(from: .http1, in: setting)))
+        ]
+        if let clear = try withTunnels(in: setting, allocations) {
+            let title = "allocations per GET, HTTP/2 without TLS on both sides"
+            findings.append(Finding("http2-clear-allocations", title, "", clear))
+        }
+        return findings
+    }
+
+    /// Requests on streams that come without TLS. They come on few connections, because each of the first ones makes a TLS
+    /// handshake with an origin of HTTP/2, which is slow under callgrind.
+    private struct ClearLoad {
+        let contestant: Contestant
+        let run: (_ requests: Int, RunningContestant) throws(BenchError) -> Void
+
+        init(
+            of contestant: Contestant, _ run: @escaping (_ requests: Int, RunningContestant) throws(BenchError) -> Void
+        ) {
+            self.contestant = contestant
+            self.run = run
+        }
+
+        init(from origin: Origin, _ workload: Workload = .plain, in setting: Setting) throws(BenchError) {
+            let port = try origin.port(in: setting)
+            let rules: AttacheContestant.Rules? =
+                if case .digest = workload { .answering(.digest, origin: port) } else { nil }
+            self.init(
+                of: AttacheContestant.streams(
+                    setting.options.attache, try setting.secure().certificates, isSecure: false, rules)
+            ) { requests, running throws(BenchError) in
                 try load(
                     requests, over: 2, atOnce: 8,
                     [
                         "-p", "h2c", "--connect-to=127.0.0.1:\(running.route.port)", "-H", ":scheme: \(origin.scheme)",
-                        "http://\(authority)/small",
+                        "http://127.0.0.1:\(port)\(workload.path)",
                     ])
             }
-            let title = "user instructions per GET on a stream, \(origin.version) behind"
-            findings.append(Finding("\(origin.metric)-instructions", title, "", figure))
         }
-        if let clear = try takeClear(in: setting) { findings.append(clear) }
-        return findings
     }
 
     /// Measures HTTP/2 without TLS on both sides, as gRPC speaks it in a tunnel: nghttpd is the origin. socat opens the tunnels,
     /// since h2load cannot.
-    private static func takeClear(in setting: Setting) throws(BenchError) -> Finding? {
+    private static func withTunnels(
+        in setting: Setting, _ measure: (ClearLoad) throws(BenchError) -> Double
+    ) throws(BenchError) -> Double? {
         for (program, option) in [("socat", "-V"), ("nghttpd", "--version")] {
             guard (try? Child.run([program, option])) != nil else {
                 setting.miss("\(program) is not installed: it is needed for HTTP/2 without TLS on both sides")
@@ -200,22 +250,20 @@ enum StreamMeasure {
             ["nghttpd", "--no-tls", "-a", "127.0.0.1", "-d", folder, "\(originPort)"], log: "\(folder)/nghttpd.log")
         defer { origin.stop() }
         guard RunningContestant.listens(origin, on: originPort) else { throw .machine("nghttpd did not start") }
-        let figure = try InstructionMeasure.difference(of: contestant, from: few, to: many, in: setting) {
-            requests, running throws(BenchError) in
-            let port = try RunningContestant.freePort()
-            let tunnels = try Child(
-                [
-                    "socat", "TCP-LISTEN:\(port),bind=127.0.0.1,fork,reuseaddr",
-                    "PROXY:127.0.0.1:\(authority),proxyport=\(running.route.port)",
-                ], log: "\(folder)/socat.log")
-            defer { tunnels.stop() }
-            guard RunningContestant.listens(tunnels, on: port) else { throw .machine("socat did not start") }
-            try load(
-                requests, over: 2, atOnce: 8,
-                ["-p", "h2c", "--connect-to=127.0.0.1:\(port)", "http://\(authority)/small"])
-        }
-        let title = "user instructions per GET, HTTP/2 without TLS on both sides"
-        return Finding("http2-clear-instructions", title, "", figure)
+        return try measure(
+            ClearLoad(of: contestant) { requests, running throws(BenchError) in
+                let port = try RunningContestant.freePort()
+                let tunnels = try Child(
+                    [
+                        "socat", "TCP-LISTEN:\(port),bind=127.0.0.1,fork,reuseaddr",
+                        "PROXY:127.0.0.1:\(authority),proxyport=\(running.route.port)",
+                    ], log: "\(folder)/socat.log")
+                defer { tunnels.stop() }
+                guard RunningContestant.listens(tunnels, on: port) else { throw .machine("socat did not start") }
+                try load(
+                    requests, over: 2, atOnce: 8,
+                    ["-p", "h2c", "--connect-to=127.0.0.1:\(port)", "http://\(authority)/small"])
+            })
     }
 
     private static func isInstalled(in setting: Setting) -> Bool {

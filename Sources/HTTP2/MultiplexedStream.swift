@@ -61,6 +61,10 @@ public class MultiplexedStream {
     /// The limit of content that waits to be sent, in bytes: two records of TLS.
     static let outboundLimit = 32 * 1024
     private static let pieceLimit = 16 * 1024
+    /// The room of a reader for which DATA is not collected in `text` first, in bytes.
+    private static let leastRoom = 1024
+    /// The most bytes of a chunk's size and its two line ends.
+    private static let chunkOverhead = 20
     private static let trailerLimit = 64 * 1024
 
     /// The largest capacity of the empty buffers that are kept with the object, in bytes.
@@ -161,28 +165,40 @@ public class MultiplexedStream {
     public func read(into buffer: ByteBuffer, limit: Int) -> Movement {
         if state.isLost { return .lost }
         let text = text
-        if text.isEmpty { refill() }
+        let room = min(limit, buffer.writableCount)
+        if text.isEmpty {
+            guard data.isEmpty || room < Self.leastRoom else { return .moved(moveData(to: buffer, limit: room)) }
+            refill()
+        }
         if text.isEmpty { return isAtEnd ? .end : .wouldBlock }
-        let count = min(text.count, limit, buffer.writableCount)
+        let count = min(text.count, room)
         buffer.append(text.readable.extracting(first: count))
         text.consume(count)
         return .moved(count)
     }
 
     private func refill() {
-        let text = text
+        if data.isEmpty { refillEnd() } else { moveData(to: text, limit: Self.pieceLimit) }
+    }
+
+    /// Moves DATA to `buffer`, as a chunk if the body is chunked.
+    /// - Returns: the number of bytes written, at most `limit`.
+    @discardableResult
+    private func moveData(to buffer: ByteBuffer, limit: Int) -> Int {
         let data = data
-        let count = min(data.count, Self.pieceLimit)
-        guard count > 0 else { return refillEnd() }
-        if state.framing == .chunked {
-            text.append(hexadecimal: count)
-            text.appendLineEnd()
+        let isChunked = state.framing == .chunked
+        let count = min(data.count, isChunked ? limit - Self.chunkOverhead : limit)
+        let before = buffer.count
+        if isChunked {
+            buffer.append(hexadecimal: count)
+            buffer.appendLineEnd()
         }
-        text.append(data.readable.extracting(first: count))
-        if state.framing == .chunked { text.appendLineEnd() }
+        buffer.append(data.readable.extracting(first: count))
+        if isChunked { buffer.appendLineEnd() }
         data.consume(count)
         connection.consume(count, of: self)
         connection.noteRead(count, of: self, isAll: data.isEmpty)
+        return buffer.count - before
     }
 
     private func refillEnd() {
@@ -216,9 +232,7 @@ public class MultiplexedStream {
             state.isBlocked = true
             return .wouldBlock
         }
-        let written = written
-        written.text.append(buffer.readable.extracting(first: count))
-        buffer.consume(count)
+        written.take(count, from: buffer)
         return readWritten() ? .moved(count) : .lost
     }
 

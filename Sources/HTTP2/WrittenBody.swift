@@ -65,24 +65,45 @@ final class WrittenBody {
         }
     }
 
+    /// Takes the first `count` bytes from `buffer`. Only content that has no chunks is not copied to `text` first.
+    func take(_ count: Int, from buffer: ByteBuffer) {
+        if !text.isEmpty || !moveContent(count, from: buffer) {
+            text.append(buffer.readable.extracting(first: count))
+            buffer.consume(count)
+        }
+    }
+
     /// Reads on in `text`, behind the head.
     func read() -> Part {
+        let text = text
         switch stage {
-        case .head: return .needsMore
-        case .length:
-            guard !text.isEmpty else { return .needsMore }
-            guard text.count <= rest else { return .fault }
-            rest -= text.count
-            move(text.count)
-            if rest == 0 { stage = .complete }
-            return .content
         case .chunked: return readChunks()
-        case .untilEnd, .raw:
+        case .complete where !text.isEmpty: return .fault
+        case .head, .complete: return .needsMore
+        case .length, .untilEnd, .raw:
             guard !text.isEmpty else { return .needsMore }
-            move(text.count)
-            return .content
-        case .complete: return text.isEmpty ? .needsMore : .fault
+            return moveContent(text.count, from: text) ? .content : .fault
         }
+    }
+
+    /// Moves bytes to `content`.
+    /// - Returns: false if they are not content, or have chunks, or are more than the content has. They stay then.
+    private func moveContent(_ count: Int, from buffer: ByteBuffer) -> Bool {
+        switch stage {
+        case .untilEnd, .raw: break
+        case .length where count <= rest:
+            rest -= count
+            if rest == 0 { stage = .complete }
+        case .length, .head, .chunked, .complete: return false
+        }
+        let content = content
+        if buffer === text, content.isEmpty {
+            content.swapContents(with: buffer)
+        } else {
+            content.append(buffer.readable.extracting(first: count))
+            buffer.consume(count)
+        }
+        return true
     }
 
     /// The writer has ended the text.
@@ -95,14 +116,6 @@ final class WrittenBody {
         case .complete: return true
         case .head, .length, .chunked: return false
         }
-    }
-
-    private func move(_ count: Int) {
-        let text = text
-        let content = content
-        if content.isEmpty, count == text.count { return content.swapContents(with: text) }
-        content.append(text.readable.extracting(first: count))
-        text.consume(count)
     }
 
     private func readChunks() -> Part {

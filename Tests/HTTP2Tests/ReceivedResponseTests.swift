@@ -268,6 +268,39 @@ struct ReceivedResponseTests {
         #expect(!Self.isWhole(stream, "GET"))
     }
 
+    /// A reader with little room is given text that was collected before, one with more room is given DATA at once.
+    @Test(arguments: [64, 1023, 1024, 1044, 5000, 100_000], [true, false])
+    func `a body is the same for a reader of any room`(room: Int, hasLength: Bool) throws {
+        let (server, stream) = try Self.request()
+        let content = Array((0..<9000).map { UInt8(ascii: "a") + UInt8($0 % 26) })
+        let length = hasLength ? [("content-length", "\(content.count)")] : []
+        server.headers(1, [(":status", "200")] + length, ends: false)
+        server.data(1, String(decoding: content, as: UTF8.self), ends: true)
+        var text: [UInt8] = []
+        let buffer = ByteBuffer(capacity: 128 * 1024)
+        while case .moved(let count) = stream.read(into: buffer, limit: room) {
+            #expect((1...room).contains(count))
+            #expect(buffer.count == count)
+            text += buffer.readable.array
+            buffer.clear()
+        }
+        let end = try #require(text.firstRange(of: "\r\n\r\n".utf8)?.upperBound)
+        let body = ByteBuffer(capacity: 16 * 1024)
+        if hasLength {
+            body.append(text.span.extracting(droppingFirst: end))
+        } else {
+            var decoder = ChunkedDecoder(fault: .upstream, limits: .response)
+            var offset = end
+            while case .data(let range) = try decoder.next(text.span, from: offset) {
+                body.append(text.span.extracting(range))
+                offset = range.upperBound
+            }
+            #expect(decoder.isEnded)
+        }
+        #expect(body.readable.array == content)
+        #expect(stream.readMovement() == .end)
+    }
+
     // MARK: - Windows
 
     private static let kilobyte = String(repeating: "x", count: 1024)

@@ -94,6 +94,28 @@ struct ResponseTests {
         }
     }
 
+    /// The content comes with its head, behind it, and in pieces.
+    @Test(arguments: [["hello", ""], ["", "hello"], ["hel", "lo"], ["", "hel", "lo"]])
+    func `content of its length is the end, and a byte more is a fault`(pieces: [String]) throws {
+        for surplus in ["", "!"] {
+            let (client, stream) = try Self.request()
+            let texts = ["HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n" + pieces[0]] + pieces.dropFirst()
+            for text in texts.dropLast() { stream.writeAll(text) }
+            stream.writeAll(texts[texts.count - 1] + surplus)
+            client.take()
+            if surplus.isEmpty {
+                #expect(client.content(of: 1) == "hello")
+                #expect(client.frames(of: 1).last?.endsStream == true)
+                // The end is behind all that the client sees.
+                stream.writeAll("!")
+                client.take()
+                #expect(client.content(of: 1) == "hello")
+            } else {
+                #expect(client.resetCode(of: 1) == 2)
+            }
+        }
+    }
+
     @Test func `a whole response before the whole request ends it without an error`() throws {
         let (client, stream) = try Self.request("POST", ends: false)
         stream.writeAll("HTTP/1.1 413 Content Too Large\r\nContent-Length: 1\r\n\r\nx")

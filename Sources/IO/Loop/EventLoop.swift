@@ -297,7 +297,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
         var closed: [Channel] = []
         /// The channels that have used up their share.
         private(set) var postponed: [Channel] = []
-        /// The postponed channels of the turn before, which run now.
+        /// The channels that were postponed, while they are resumed.
         var resumed: [Channel] = []
 
         init(began: LoopInstant) { self.began = began }
@@ -306,7 +306,7 @@ public final class EventLoop: TaskExecutor, @unchecked Sendable {
             if postponed.last !== channel { postponed.append(channel) }
         }
 
-        /// Two arrays take turns, so that neither is allocated anew.
+        /// Moves the postponed channels to `resumed`. The arrays are swapped, because a copy would allocate memory each turn.
         mutating func resumePostponed() { swap(&postponed, &resumed) }
     }
 }

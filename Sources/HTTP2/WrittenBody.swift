@@ -65,7 +65,7 @@ final class WrittenBody {
         }
     }
 
-    /// Takes the first `count` bytes from `buffer`. Only content that has no chunks is not copied to `text` first.
+    /// Takes the first `count` bytes from `buffer`. Content without chunks goes to `content` at once, all else to `text`.
     func take(_ count: Int, from buffer: ByteBuffer) {
         if !text.isEmpty || !moveContent(count, from: buffer) {
             text.append(buffer.readable.extracting(first: count))

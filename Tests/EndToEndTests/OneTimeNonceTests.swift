@@ -22,6 +22,22 @@ import Testing
         }
     }
 
+    @Test func `a server that judges answers slowly and has one nonce at a time: each client gets its turn`() throws {
+        let sentry = DigestGuard(.init(usesPerNonce: 1))
+        let origin = try RecordingOrigin.answering { request, connection in
+            if request["Authorization"] != nil { _ = Wait.until(seconds: 1.5) { false } }
+            switch try sentry.judge(request) {
+            case .challenged(let value): try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(value)"])
+            case .accepted: try connection.reply(body: "ok")
+            }
+        }
+        try AttacheProcess.answering(origin.port) { proxy throws in
+            let clients = Clients(14, through: [proxy], requests: 1) { client, _ in origin.url("/\(client)") }
+            #expect(clients.finish() == [200: 14], "\(proxy.accessLogLines.joined(separator: "\n"))")
+            #expect(sentry.wrong == 0)
+        }
+    }
+
     @Test(arguments: ["GET", "POST"])
     func `a used nonce gets a bare 401: the request goes out once without an answer, and gets the next nonce`(
         method: String

@@ -236,9 +236,20 @@ public final class NonceCounts: Sendable {
         state.withLock { state in state.line().first { !$0.hasNonce } === seeker }
     }
 
-    /// Notes that a request with a nonce has ended. If it brought no nonce for another one, the first in line is sent
-    /// without an answer.
-    public func noteDone() {
+    /// The use of a nonce by one request. Dropping it means that the request has ended. If it brought no nonce for
+    /// another one, the first in line is sent without an answer.
+    public final class Use: Sendable {
+        private let nonces: NonceCounts
+
+        fileprivate init(of nonces: NonceCounts) { self.nonces = nonces }
+
+        deinit { nonces.noteDone() }
+    }
+
+    /// Begins the use of a nonce.
+    public func use() -> Use { Use(of: self) }
+
+    private func noteDone() {
         let line = state.withLock { $0.line() }
         if !line.contains(where: \.hasNonce) { line.first?.wake() }
     }

@@ -34,10 +34,10 @@ struct AnswerSetup {
     /// The request's place in the queue of those that have no nonce, where each nonce serves one request; nil if it
     /// needs none.
     private var seeker: NonceCounts.Seeker?
-    /// The nonces of which one is reserved for the request, until the server's verdict.
-    private var ownNonces: NonceCounts?
-    /// The numbers of times that the request was sent without an answer to get its own nonce, and that it waited for
-    /// one.
+    /// The use of a nonce that serves one request, until the server's verdict.
+    private var nonceUse: NonceCounts.Use?
+    /// The number of times that the request was sent without an answer to get its own nonce, and the number of waits
+    /// since then.
     private var (fetches, waits) = (0, 0)
     /// The challenge that it started from, if the server had accepted an answer to its nonce.
     private var acceptedChallenge: HeaderChallenge?
@@ -181,7 +181,7 @@ struct AnswerSetup {
         case .many: return true
         case .none: return false
         case .one:
-            ownNonces = context.spaces.nonces(of: prepared.answer.space)
+            nonceUse = context.spaces.nonces(of: prepared.answer.space).use()
             return true
         }
     }
@@ -205,27 +205,30 @@ struct AnswerSetup {
                 prepared = PreparedAnswer(authenticator: try authenticator(for: substitute), answer: answer)
             }
             if prepared.uses != .none {
-                (seeker, ownNonces) = (nil, nonces)
+                (seeker, nonceUse) = (nil, nonces.use())
                 return nil
             }
             let seeker = seeker ?? nonces.seek()
             self.seeker = seeker
+            let isFirst = nonces.isFirst(seeker)
             // The request that had the challenge's nonce is finished, and brings no other.
-            let mayGo = nonces.isFirst(seeker) && (hasWaited || nonces.hasAccepted(challenge))
+            let mayGo = isFirst && (hasWaited || nonces.hasAccepted(challenge))
             if mayGo || waits >= Self.waitLimit { break }
             if let wakeUp = seeker.wait() {
                 waits += 1
-                return .awaits(.nonce(wakeUp, within: Self.noncePatience))
+                // The server names the nonce of another request until it has judged that one, which may take long.
+                let patience = Self.noncePatience * (isFirst ? 1 << min(fetches, 4) : 1)
+                return .awaits(.nonce(wakeUp, within: patience))
             }
         }
         // A nonce that the server names again after accepting it serves more requests.
         if fetches >= Self.fetchLimit || acceptedChallenge?.text("nonce") == challenge.text("nonce") {
             nonces.allowReuse(challenge)
-            (seeker, reused) = (nil, nonces)
+            (seeker, nonceUse, reused, fetches) = (nil, nonces.use(), nonces, 0)
             prepared = PreparedAnswer(authenticator: try authenticator(for: answer), answer: answer)
             return nil
         }
-        fetches += 1
+        (fetches, waits) = (fetches + 1, 0)
         acceptedChallenge = nonces.hasAccepted(challenge) ? challenge : nil
         return .ready
     }
@@ -233,13 +236,13 @@ struct AnswerSetup {
     /// Ends the use of nonces: the request has its verdict.
     mutating func endNonce() {
         seeker = nil
-        ownNonces?.noteDone()
-        ownNonces = nil
+        nonceUse = nil
     }
 
-    /// The time that the first in the queue waits for a response with a nonce, before it is sent to get one.
+    /// The time that the first in the queue waits for a response with a nonce, before it is sent to get one. Twice as long
+    /// after each time that it got none.
     private static let noncePatience: Milliseconds = 100
-    /// The limit of waits of one request.
+    /// The limit of waits of one request, before it is sent though it is not the first in the queue.
     private static let waitLimit = 100
     private static let fetchLimit = 8
 

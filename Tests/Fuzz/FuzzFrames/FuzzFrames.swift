@@ -88,6 +88,7 @@ private func fuzzServer(_ pieces: [[UInt8]], _ form: RequestForm) {
         out.clear()
     }
     server.lose()
+    while server.nextChanged() != nil {}
 }
 
 private func fuzzClient(_ pieces: [[UInt8]]) {
@@ -113,6 +114,7 @@ private func fuzzClient(_ pieces: [[UInt8]]) {
         one.stream.release(asFault: false)
     }
     precondition(client.running == 0)
+    while client.nextChanged() != nil {}
 }
 
 /// The first byte chooses the role and the form of the target, the second where the frames are split.

@@ -73,6 +73,11 @@ private func read(_ stream: MultiplexedStream) -> ByteBuffer {
 
 private func checkRequest(_ fields: [FieldBytes], _ ends: Bool) {
     guard let server = try? ServerConnection(.init(form: .origin)) else { return }
+    // A lost connection is freed once its streams were taken.
+    defer {
+        server.lose()
+        while server.nextChanged() != nil {}
+    }
     let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0]
     server.receive((preface + headers(fields, ends: ends)).span, at: time)
     guard let stream = server.nextChanged(), stream.isComplete, stream.defect == nil, !stream.isLost else {
@@ -96,6 +101,10 @@ private func checkRequest(_ fields: [FieldBytes], _ ends: Bool) {
 
 private func checkResponse(_ fields: [FieldBytes], _ ends: Bool) {
     guard let client = try? ClientConnection() else { return }
+    defer {
+        client.lose()
+        while client.nextChanged() != nil {}
+    }
     let stream = client.open(scheme: .https)
     let request = ByteBuffer(capacity: 256)
     request.append("GET / HTTP/1.1\r\nHost: a.test\r\n\r\n")

@@ -36,10 +36,11 @@ final class WrittenBody {
     /// The bytes of content that are still to come, if it has a length.
     private var rest = 0
     private var decoder = ChunkedDecoder(fault: .client, limits: WrittenBody.limits)
-    /// Text that was not read yet: a part of a head or of a chunk's line.
-    let text = ByteBuffer(capacity: 2048)
+    /// Text that was not read yet: a part of a head or of a chunk's line. Small before the first head, since many streams may
+    /// wait for one.
+    let text = ByteBuffer(capacity: 64)
     /// The content that waits to be sent.
-    let content = ByteBuffer(capacity: 2048)
+    let content = ByteBuffer(capacity: 64)
     /// The lines of the trailer section; nil for a message without one.
     private(set) var trailers: ByteBuffer?
 

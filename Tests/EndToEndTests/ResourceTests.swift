@@ -71,6 +71,80 @@ struct ResourceTests {
         }
     }
 
+    /// The part of a response for which a client waits long.
+    enum LongPart: CaseIterable {
+        case head, chunk
+    }
+
+    /// The figure for one is some 6 KiB, its connection to the origin included.
+    @Test(.disabled(if: Sanitizer.isPresent, "its shadow is not the proxy's memory"), arguments: LongPart.allCases)
+    func `a request that waits long for its response holds less than 10 KiB, and gets all of it`(part: LongPart) throws {
+        let (count, gate) = (150, Gate())
+        defer { gate.open() }
+        let content = String(repeating: "content ", count: 5000)
+        let origin = try RecordingOrigin.answering { request, connection in
+            let isHeld = request.target.hasPrefix("/held")
+            let text = content + request.target
+            if part == .head || !isHeld {
+                if isHeld { gate.wait() }
+                return try connection.reply(body: text)
+            }
+            try connection.wire.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n")
+            gate.wait()
+            try connection.wire.send("\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n0\r\n\r\n")
+        }
+        func ask(_ path: String, on wire: Wire) throws {
+            try wire.send("GET \(origin.url(path)) HTTP/1.1\r\nHost: 127.0.0.1:\(origin.port)\r\n\r\n")
+        }
+        try AttacheProcess.running(setting: .init(threads: 1, log: "off")) { proxy throws in
+            func waiting(_ numbers: Range<Int>) throws -> [Wire] {
+                let wires = try numbers.map { number in
+                    let wire = try proxy.connect()
+                    try ask("/held/\(number)", on: wire)
+                    return wire
+                }
+                #expect(Wait.until { origin.messages.count == numbers.upperBound })
+                return wires
+            }
+            // The first ones pay for what all have together.
+            var wires = try waiting(0..<50)
+            let before = try proxy.residentKiB()
+            wires += try waiting(50..<50 + count)
+            var each = Double.infinity
+            let isLittle = try Wait.until(seconds: 30) {
+                each = Double(try proxy.residentKiB() - before) / Double(count)
+                return each < 10
+            }
+            #expect(isLittle, "\(each) KiB")
+            // The second request comes before the first is answered.
+            for wire in wires { try ask("/next", on: wire) }
+            gate.open()
+            for (number, wire) in wires.enumerated() {
+                let begin = part == .chunk ? "one" : ""
+                #expect(try wire.readResponse().text == begin + content + "/held/\(number)")
+                #expect(try wire.readResponse().text == content + "/next")
+            }
+        }
+    }
+
+    @Test func `a server has all of its time for the response`() throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let origin = try RecordingOrigin.answering { request, connection in
+            if request.target == "/never" { gate.wait() }
+            if request.target == "/late" { _ = Wait.until(seconds: 2.5) { false } }
+            try connection.reply(body: request.target)
+        }
+        try AttacheProcess.running("timeouts { response 4s }") { proxy throws in
+            for _ in 1...2 {
+                #expect(try proxy.get(origin.url("/late")).text == "/late")
+                #expect(try proxy.get(origin.url("/late"), "-d", "content").text == "/late")
+            }
+            let refused = try proxy.get(origin.url("/never"))
+            #expect(refused.status == 504, "\(refused)")
+        }
+    }
+
     /// Connections whose beginning the proxy has read: it takes them in their order, and the last is answered.
     private static func halfHeads(_ count: Int, at proxy: AttacheProcess) throws -> [Wire] {
         let agent = String(repeating: "x", count: 200)

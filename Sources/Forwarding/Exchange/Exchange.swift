@@ -21,7 +21,7 @@ public final class Exchange {
     /// The bytes from the client that follow the head.
     public let inbound: ByteBuffer
     /// The head as received. It is kept apart from `inbound`, because a challenge may make the proxy send it again.
-    public let headBytes = ByteBuffer(capacity: 2048)
+    public let headBytes = ByteBuffer(capacity: 512)
     public let request: RequestHead
     public let body = RequestBody()
     /// The bytes to be written, to either side.
@@ -65,11 +65,11 @@ public final class Exchange {
     /// Texts that are made during the exchange.
     public struct Texts {
         /// The text of `Exchange.target`; empty until first used.
-        fileprivate let target = ByteBuffer(capacity: 512)
+        fileprivate let target = ByteBuffer(capacity: 64)
         /// The request target as seen by the parent that makes the request.
         let parentTarget = ByteBuffer(capacity: 16)
         /// The value of a field that is being written.
-        public let fieldValue = ByteBuffer(capacity: 512)
+        public let fieldValue = ByteBuffer(capacity: 64)
 
         fileprivate func clear() {
             target.clear()
@@ -141,8 +141,8 @@ public final class Exchange {
             && upstream.inbound.capacity == BufferPool.regular && headBytes.capacity <= BufferPool.regular
     }
 
-    /// Returns the memory of empty buffers to the pool while the client does not read its response, so that a slow
-    /// client holds none.
+    /// Returns the memory of empty buffers to the pool while the client does not read its response, or the server does
+    /// not answer, so that a slow party holds none.
     func lendBuffers(to pool: BufferPool) {
         borrower = pool
         for buffer in [inbound, outbound, upstream.inbound] { pool.reclaim(from: buffer) }
@@ -158,6 +158,7 @@ public final class Exchange {
     /// Returns the buffers to the loop. The exchange is not used again; its record stays as it is.
     public func dissolve(into pool: BufferPool) {
         if opensTunnel {
+            takeBuffersBack()
             outbound.clear()
             upstream.reset()
             return pool.give(upstream.inbound)

@@ -74,6 +74,9 @@ struct RequestSending: ~Copyable {
     private var alarm: Alarm?
     /// Whether `outbound` holds the rest of an interim head for the client.
     private var owesClient = false
+    private var patience = ServerWait()
+    /// Whether the response takes so long that its buffers are lent meanwhile.
+    private var isLong = false
     /// The time when the upstream had the whole request.
     private var sentAt = LoopInstant.zero
     private var expectation = Expectation()
@@ -214,14 +217,38 @@ struct RequestSending: ~Copyable {
 
     private mutating func begin(_ context: ForwardingContext, bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
         writeHead(context, bodyDigest: bodyDigest, parentDigest: parentDigest)
-        context.exchange.upstream.stream?.setDeadline(after: context.responseLimit)
+        beginWait(context, isWhole: context.exchange.body.announcement == .made)
         stage = .head
+    }
+
+    /// Begins the time in which the server must answer.
+    private mutating func beginWait(_ context: ForwardingContext, isWhole: Bool = false) {
+        isLong = false
+        patience.begin(context.responseLimit, on: context.exchange.upstream.stream, isWhole: isWhole)
     }
 
     /// Sends what can be sent, and reads the bytes that have arrived, without waiting.
     ///
     /// - Throws: `upstreamFailed` if there is no response to pass on; a refusal if the client is at fault.
     mutating func advance(_ context: ForwardingContext) throws(ExchangeFailure) -> Step {
+        do throws(ExchangeFailure) { return try go(context) } catch {
+            if case .upstreamFailed(.timedOut) = error,
+                patience.goesOn(to: context.responseLimit, on: context.exchange.upstream.stream)
+            {
+                isLong = true
+                return awaitEvent(context)
+            }
+            context.exchange.takeBuffersBack()
+            throw error
+        }
+    }
+
+    private func awaitEvent(_ context: ForwardingContext) -> Step {
+        if isLong, stage == .response { context.exchange.lendBuffers(to: context.downstream.loop.buffers) }
+        return .awaitsEvent
+    }
+
+    private mutating func go(_ context: ForwardingContext) throws(ExchangeFailure) -> Step {
         guard let stream = context.exchange.upstream.stream else { throw .upstreamFailed(.died) }
         while true {
             if owesClient {
@@ -254,9 +281,12 @@ struct RequestSending: ~Copyable {
                 passInterimHead(context)
                 if context.exchange.upstream.inbound.isEmpty { stage = .body }
             case .response:
-                guard try context.exchange.receiveHead() else { return .awaitsEvent }
+                context.exchange.takeBuffersBack()
+                guard try context.exchange.receiveHead() else { return awaitEvent(context) }
                 guard context.exchange.upstream.head.status.isInterim else {
                     stage = .answered
+                    // The deadline may have passed just now.
+                    stream.channel.clearTimeout()
                     context.exchange.record.facts.wait = context.downstream.loop.now.nanoseconds(since: sentAt)
                     if expectation.hasWaitedInVain {
                         context.origin.ignoredExpectation(at: context.downstream.loop.now)
@@ -268,7 +298,7 @@ struct RequestSending: ~Copyable {
                 let limit = context.responseLimit - passed
                 guard limit > 0 else { throw .upstreamFailed(.timedOut) }
                 passInterimHead(context)
-                stream.setDeadline(after: limit)
+                patience.begin(limit, on: stream, isWhole: true)
             case .answered: return .answered
             }
         }
@@ -299,7 +329,7 @@ struct RequestSending: ~Copyable {
     private mutating func awaitResponse(_ context: ForwardingContext) {
         if stage != .head {
             context.downstream.stream.setDeadline(after: nil)
-            context.exchange.upstream.stream?.setDeadline(after: context.responseLimit)
+            beginWait(context)
         }
         context.downstream.notice(context.exchange)
         sentAt = context.downstream.loop.now
@@ -441,7 +471,7 @@ struct RequestSending: ~Copyable {
                 if !stream.hasInput() { return try wait(context, for: stream, not: client) { .upstream($0) } }
             }
             client.setDeadline(after: nil)
-            stream.setDeadline(after: context.responseLimit)
+            beginWait(context, isWhole: true)
             stage = .interrupted
             return nil
         }

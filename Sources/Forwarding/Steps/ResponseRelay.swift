@@ -58,6 +58,7 @@ public struct ResponseRelay: ~Copyable {
     private var keeps = false
     /// Whether the client may have received a byte of the response.
     private var isHeadSent = false
+    private var patience = ServerWait()
 
     /// The time for which an unused connection is kept: a little under the shortest time that is common among
     /// servers.
@@ -342,7 +343,15 @@ public struct ResponseRelay: ~Copyable {
     /// - Returns: nil if more of the body is there, or its end.
     private mutating func readMore(_ context: ForwardingContext) throws(ExchangeFailure) -> Step? {
         context.exchange.takeBuffersBack()
-        switch try context.exchange.upstream.advanceBody() {
+        let step: UpstreamConnection.BodyStep
+        do throws(ExchangeFailure) { step = try context.exchange.upstream.advanceBody() } catch {
+            guard case .cutShort(.httpResponseTimeout, _) = error,
+                patience.goesOn(to: context.idleLimit, on: context.exchange.upstream.stream)
+            else { throw error }
+            lendBuffers(context)
+            return .awaitsEvent
+        }
+        switch step {
         case .moved: return nil
         case .ended:
             guard reframed?.endsWithConnection() == true else { throw Self.incomplete }
@@ -350,7 +359,8 @@ public struct ResponseRelay: ~Copyable {
         case .awaitsCopy: return .awaitsCopy
         case .awaitsUpstream:
             context.downstream.stream.setDeadline(after: nil)
-            context.exchange.upstream.stream?.setDeadline(after: context.idleLimit)
+            // A running upload has the same deadline, and needs the buffers.
+            patience.begin(context.idleLimit, on: context.exchange.upstream.stream, isWhole: upload != nil)
             return .awaitsEvent
         }
     }

@@ -78,7 +78,8 @@ struct ResourceTests {
 
     /// The figure for one is some 6 KiB, its connection to the origin included.
     @Test(.disabled(if: Sanitizer.isPresent, "its shadow is not the proxy's memory"), arguments: LongPart.allCases)
-    func `a request that waits long for its response holds less than 10 KiB, and gets all of it`(part: LongPart) throws {
+    func `a request that waits long for its response holds less than 10 KiB, and gets all of it`(part: LongPart) throws
+    {
         let (count, gate) = (150, Gate())
         defer { gate.open() }
         let content = String(repeating: "content ", count: 5000)

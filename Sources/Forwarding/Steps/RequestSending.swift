@@ -285,8 +285,6 @@ struct RequestSending: ~Copyable {
                 guard try context.exchange.receiveHead() else { return awaitEvent(context) }
                 guard context.exchange.upstream.head.status.isInterim else {
                     stage = .answered
-                    // The deadline may have passed just now.
-                    stream.channel.clearTimeout()
                     context.exchange.record.facts.wait = context.downstream.loop.now.nanoseconds(since: sentAt)
                     if expectation.hasWaitedInVain {
                         context.origin.ignoredExpectation(at: context.downstream.loop.now)

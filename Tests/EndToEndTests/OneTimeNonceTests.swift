@@ -22,18 +22,23 @@ import Testing
         }
     }
 
-    @Test func `a server that judges answers slowly and has one nonce at a time: each client gets its turn`() throws {
-        let sentry = DigestGuard(.init(usesPerNonce: 1))
+    /// The uses of a nonce, the seconds for which the server judges an answer, and the requests of each of 14 clients.
+    @Test(arguments: [(1, 1.5, 1), (3, 0.4, 5)])
+    func `a server that judges answers slowly and has one nonce at a time: each client gets its turn`(
+        uses: Int, seconds: Double, requests: Int
+    ) throws {
+        let sentry = DigestGuard(.init(usesPerNonce: uses))
         let origin = try RecordingOrigin.answering { request, connection in
-            if request["Authorization"] != nil { _ = Wait.until(seconds: 1.5) { false } }
+            if request["Authorization"] != nil { _ = Wait.until(seconds: seconds) { false } }
             switch try sentry.judge(request) {
             case .challenged(let value): try connection.reply("401 Unauthorized", ["WWW-Authenticate: \(value)"])
             case .accepted: try connection.reply(body: "ok")
             }
         }
         try AttacheProcess.answering(origin.port) { proxy throws in
-            let clients = Clients(14, through: [proxy], requests: 1) { client, _ in origin.url("/\(client)") }
-            #expect(clients.finish() == [200: 14], "\(proxy.accessLogLines.joined(separator: "\n"))")
+            let clients = Clients(14, through: [proxy], requests: requests, pause: 0) { origin.url("/\($0)/\($1)") }
+            let statuses = clients.finish()
+            #expect(statuses == [200: 14 * requests], "\(proxy.accessLogLines.joined(separator: "\n"))")
             #expect(sentry.wrong == 0)
         }
     }

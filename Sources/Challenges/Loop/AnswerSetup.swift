@@ -224,7 +224,8 @@ struct AnswerSetup {
         // A nonce that the server names again after accepting it serves more requests.
         if fetches >= Self.fetchLimit || acceptedChallenge?.text("nonce") == challenge.text("nonce") {
             nonces.allowReuse(challenge)
-            (seeker, nonceUse, reused, fetches) = (nil, nonces.use(), nonces, 0)
+            // The request keeps its place: the nonce may be used up meanwhile.
+            (nonceUse, reused, fetches) = (nonces.use(), nonces, 0)
             prepared = PreparedAnswer(authenticator: try authenticator(for: answer), answer: answer)
             return nil
         }

@@ -158,7 +158,6 @@ public final class Exchange {
     /// Returns the buffers to the loop. The exchange is not used again; its record stays as it is.
     public func dissolve(into pool: BufferPool) {
         if opensTunnel {
-            takeBuffersBack()
             outbound.clear()
             upstream.reset()
             return pool.give(upstream.inbound)

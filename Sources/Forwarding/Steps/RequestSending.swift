@@ -74,7 +74,7 @@ struct RequestSending: ~Copyable {
     private var alarm: Alarm?
     /// Whether `outbound` holds the rest of an interim head for the client.
     private var owesClient = false
-    private var patience = ServerWait()
+    private var serverWait = ServerWait()
     /// Whether the response takes so long that its buffers are lent meanwhile.
     private var isLong = false
     /// The time when the upstream had the whole request.
@@ -217,14 +217,15 @@ struct RequestSending: ~Copyable {
 
     private mutating func begin(_ context: ForwardingContext, bodyDigest: [UInt8]?, parentDigest: [UInt8]?) {
         writeHead(context, bodyDigest: bodyDigest, parentDigest: parentDigest)
-        beginWait(context, isWhole: context.exchange.body.announcement == .made)
+        // The CONNECT of another exchange has the buffers of that one.
+        beginWait(context, isWhole: context.exchange.body.announcement == .made || context.exchange.opensTunnel)
         stage = .head
     }
 
     /// Begins the time in which the server must answer.
     private mutating func beginWait(_ context: ForwardingContext, isWhole: Bool = false) {
         isLong = false
-        patience.begin(context.responseLimit, on: context.exchange.upstream.stream, isWhole: isWhole)
+        serverWait.begin(context.responseLimit, on: context.exchange.upstream.stream, isWhole: isWhole)
     }
 
     /// Sends what can be sent, and reads the bytes that have arrived, without waiting.
@@ -233,7 +234,7 @@ struct RequestSending: ~Copyable {
     mutating func advance(_ context: ForwardingContext) throws(ExchangeFailure) -> Step {
         do throws(ExchangeFailure) { return try go(context) } catch {
             if case .upstreamFailed(.timedOut) = error,
-                patience.goesOn(to: context.responseLimit, on: context.exchange.upstream.stream)
+                serverWait.goesOn(to: context.responseLimit, on: context.exchange.upstream.stream)
             {
                 isLong = true
                 return awaitEvent(context)
@@ -296,7 +297,7 @@ struct RequestSending: ~Copyable {
                 let limit = context.responseLimit - passed
                 guard limit > 0 else { throw .upstreamFailed(.timedOut) }
                 passInterimHead(context)
-                patience.begin(limit, on: stream, isWhole: true)
+                serverWait.begin(limit, on: stream, isWhole: true)
             case .answered: return .answered
             }
         }

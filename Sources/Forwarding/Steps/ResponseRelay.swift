@@ -58,7 +58,7 @@ public struct ResponseRelay: ~Copyable {
     private var keeps = false
     /// Whether the client may have received a byte of the response.
     private var isHeadSent = false
-    private var patience = ServerWait()
+    private var serverWait = ServerWait()
 
     /// The time for which an unused connection is kept: a little under the shortest time that is common among
     /// servers.
@@ -301,6 +301,7 @@ public struct ResponseRelay: ~Copyable {
         if !isHeadSent { upstream.stream?.setDeadline(after: nil) }
         if let rest = progress.remainingLength, rest > BufferPool.regular, !upstream.holdsBody {
             guard let stream = upstream.stream else { throw Self.incomplete }
+            stream.setDeadline(after: nil)
             isHeadSent = true
             let relay = BodyRelay(
                 rest, from: stream, to: context.downstream.stream, on: context.downstream.loop,
@@ -346,7 +347,7 @@ public struct ResponseRelay: ~Copyable {
         let step: UpstreamConnection.BodyStep
         do throws(ExchangeFailure) { step = try context.exchange.upstream.advanceBody() } catch {
             guard case .cutShort(.httpResponseTimeout, _) = error,
-                patience.goesOn(to: context.idleLimit, on: context.exchange.upstream.stream)
+                serverWait.goesOn(to: context.idleLimit, on: context.exchange.upstream.stream)
             else { throw error }
             lendBuffers(context)
             return .awaitsEvent
@@ -360,7 +361,7 @@ public struct ResponseRelay: ~Copyable {
         case .awaitsUpstream:
             context.downstream.stream.setDeadline(after: nil)
             // A running upload has the same deadline, and needs the buffers.
-            patience.begin(context.idleLimit, on: context.exchange.upstream.stream, isWhole: upload != nil)
+            serverWait.begin(context.idleLimit, on: context.exchange.upstream.stream, isWhole: upload != nil)
             return .awaitsEvent
         }
     }

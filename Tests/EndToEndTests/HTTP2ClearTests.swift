@@ -196,6 +196,57 @@ struct HTTP2ClearTests {
         }
     }
 
+    /// The end of a client's connection in order.
+    enum End: CaseIterable {
+        /// The proxy is stopped.
+        case stop
+        /// The client sends GOAWAY.
+        case goodbye
+
+        func begin(_ client: FrameClient, at proxy: AttacheProcess) throws {
+            switch self {
+            case .stop: proxy.signal(SIGTERM)
+            case .goodbye: try client.send(Frame.bytes(7, 0, 0, Frame.number(0) + Frame.number(0)))
+            }
+        }
+    }
+
+    @Test(arguments: End.allCases)
+    func `a response that waits for the client's window is whole when the connection ends`(end: End) throws {
+        let text = String(repeating: "content ", count: 2500)
+        let origin = try RecordingOrigin.answering { _, connection in try connection.reply(body: text) }
+        try serving { proxy, port throws in
+            let client = try FrameClient(to: port, settings: [(4, 1000)])
+            try client.send(Frame.headers(1, Self.head(of: origin)))
+            while client.text(of: 1).count < 1000 { #expect(try client.next() != nil) }
+            try end.begin(client, at: proxy)
+            if end == .stop { while client.frames.last?.type != 7 { #expect(try client.next() != nil) } }
+            try client.send(Frame.grant(1, 100_000))
+            #expect(try client.answer(on: 1) == .response(status: 200, text: text))
+            #expect(try client.readToEnd() == 0)
+        }
+    }
+
+    @Test(arguments: End.allCases)
+    func `a client that makes room after the end of its connection gets all of its response`(end: End) throws {
+        let text = String(repeating: "content ", count: 50_000)
+        let origin = try RecordingOrigin.answering { _, connection in try connection.reply(body: text) }
+        try serving { proxy, port throws in
+            let client = try FrameClient(to: port, settings: [(4, 1 << 20)])
+            client.holdLittle()
+            try client.send(Frame.grant(0, 1 << 20) + Frame.headers(1, Self.head(of: origin)))
+            // The proxy has handed all of it to the system.
+            #expect(Wait.until { proxy.accessLogLines.count == 1 })
+            try end.begin(client, at: proxy)
+            while client.text(of: 1).count < text.utf8.count {
+                guard let frame = try client.next() else { break }
+                if frame.type == 0 { try? client.send(Frame.grant(0, UInt32(max(1, frame.payload.count)))) }
+            }
+            #expect(client.text(of: 1) == text)
+            #expect(try client.answer(on: 1).status == 200)
+        }
+    }
+
     @Test func `streams in progress end before the proxy does`() throws {
         let gate = Gate()
         let origin = try RecordingOrigin.answering { _, connection in

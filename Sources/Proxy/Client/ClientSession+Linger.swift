@@ -19,6 +19,13 @@ extension ClientSession {
         discard(Self.lingerBytes)
     }
 
+    /// Ends a connection whose streams are over.
+    func linger(behind streams: ClientStreams) {
+        phase = .lingering(rest: 0)
+        streams.lose()
+        linger()
+    }
+
     func discard(_ limit: Int) {
         let buffer = downstream.loop.buffers.take()
         defer { downstream.loop.buffers.give(buffer) }

@@ -111,13 +111,13 @@ final class ClientSession: Channel.Observer, Wakeup.Companion {
     var isIdle: Bool {
         switch phase {
         case .arriving, .greeting, .redirected, .idle: true
-        case .multiplexed(let streams): streams.isIdle
+        case .multiplexed(let streams): streams.isDone
         case .receiving, .exchanging, .served, .tunnelling, .lingering, .ended: false
         }
     }
 
     /// Ends an idle connection.
-    func close() { if case .multiplexed(let streams) = phase { streams.end() } else { end() } }
+    func close() { if case .multiplexed(let streams) = phase { streams.finish() } else { end() } }
 
     /// The state in which it waits for its client; nil while the proxy works for it.
     var rest: Rest? {

@@ -72,6 +72,8 @@ final class ClientStreams: StreamOwner, SessionHost {
 
     /// Whether no request is in progress.
     var isIdle: Bool { busy == 0 && waiting.isEmpty }
+    /// Whether no request is in progress, and the responses were sent. A client may still have to make room for their ends.
+    var isDone: Bool { isIdle && !connection.hasStreams }
 
     /// The number of sessions that serve a stream.
     private var busy: Int { sessions.count - parked.count }
@@ -93,7 +95,8 @@ final class ClientStreams: StreamOwner, SessionHost {
         note()
         if let excess = connection.excess { return end(for: excess) }
         if isLost || !isWritten || !hasTime { return end() }
-        if isFlushed, connection.isOver || connection.hasFailed || isDraining && isIdle { return end() }
+        if isFlushed, connection.hasFailed { return end() }
+        if isFlushed, connection.isOver || isDraining && isDone { return finish() }
         if !waiting.isEmpty { schedule() }
         setDeadline()
     }
@@ -206,6 +209,7 @@ final class ClientStreams: StreamOwner, SessionHost {
 
     /// The connection is closed, and its streams are lost.
     func lose() {
+        isOver = true
         connection.lose()
         waiting.removeAll()
         deliver()
@@ -217,6 +221,12 @@ final class ClientStreams: StreamOwner, SessionHost {
     func end() {
         sayEnd()
         session.end()
+    }
+
+    /// Ends the connection in order. The client may not have received all bytes, and may still send WINDOW_UPDATE.
+    func finish() {
+        sayEnd()
+        session.linger(behind: self)
     }
 
     private func end(for excess: ServerConnection.Excess) {

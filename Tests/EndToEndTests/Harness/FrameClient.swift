@@ -95,5 +95,8 @@ final class FrameClient {
         return frames.last { $0.type == 7 }?.code
     }
 
+    /// See `Wire`.
+    func holdLittle() { wire.holdLittle() }
+
     func close() { wire.close() }
 }

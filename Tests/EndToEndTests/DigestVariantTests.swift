@@ -101,6 +101,24 @@ struct DigestVariantTests {
         }
     }
 
+    @Test func `under auth-int a content that is too large is not asked for again and again`() throws {
+        // It answers before the content, for which the proxy's `Expect` waits.
+        let origin = try RecordingOrigin { connection in
+            guard let request = try connection.requestHead() else { return }
+            let nonce = "\(request.target)-\(connection.wire)"
+            try connection.reply(
+                "401 Unauthorized",
+                ["WWW-Authenticate: Digest realm=\"r\", nonce=\"\(nonce)\", qop=\"auth-int\"", "Connection: close"])
+        }
+        let content = String(repeating: "c", count: 10_000)
+        try AttacheProcess.answering(origin.port, rules: "limits { replay-memory 2k; replay-disk 0 }") { proxy throws in
+            let fetched = try proxy.get(origin.url(), "-d", content)
+            #expect(fetched.status == 401, "\(fetched)")
+            #expect(origin.messages.count == 2)
+            #expect(fetched["Proxy-Status"]?.contains("requires the digest of the whole body") == true, "\(fetched)")
+        }
+    }
+
     @Test func `auth is preferred to auth-int`() throws {
         try expectAccepted(.init(qop: "auth-int,auth")) { origin in
             let answer = try #require(origin.messages.last?["Authorization"])

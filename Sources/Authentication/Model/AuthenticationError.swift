@@ -41,7 +41,9 @@ public enum AuthenticationError: Error, Sendable, Equatable, CustomStringConvert
                     ? "; if the server accepts Basic too, write 'method basic' and 'preempt always' in the rule" : "")
         case .unusableChallenge(let method): "the \(method.rawValue) challenge cannot be answered"
         case .nonceExhausted: "the nonce was used too often"
-        case .bodyDigestNeeded: "the challenge requires the digest of the whole body"
+        case .bodyDigestNeeded:
+            "the challenge requires the digest of the whole body, which is larger than this proxy keeps "
+                + "(limits replay-memory and replay-disk)"
         case .noRandomness: "the system gave no random bytes"
         case .unavailable(let method, let error): "\(method.rawValue) authentication cannot work: \(error)"
         case .noTicket(let credential, let service, let error):

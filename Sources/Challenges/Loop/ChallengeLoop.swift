@@ -139,8 +139,8 @@ public final class ChallengeLoop {
             // The client's own cookies are sent in any case.
             guard isAnswered else { return !value.isEmpty }
         } catch {
-            // Without an answer the server challenges again, and the task continues from there.
-            if loginVersion != nil { trouble = .unmade(error) }
+            // Without an answer the server challenges again, and the task continues from there, unless no nonce would help.
+            if loginVersion != nil || error == .bodyDigestNeeded { trouble = .unmade(error) }
             value.clear()
             performer.drop()
             return false

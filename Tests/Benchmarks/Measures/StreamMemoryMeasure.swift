@@ -4,7 +4,7 @@ import Synchronization
 /// responses.
 enum StreamMemoryMeasure {
     private static let connections = 500
-    /// Milliseconds that the connections rest.
+    /// Milliseconds that connections rest and streams wait.
     private static let rest = 3000
     /// Connections whose streams wait, and the streams of each. A client address may have 500 streams.
     private static let (busy, streams) = (4, 100)
@@ -71,6 +71,8 @@ enum StreamMemoryMeasure {
             arrived = setting.origin.unanswered.load(ordering: .relaxed) - earlier
         }
         guard arrived == all else { throw .contestant("of \(all) requests on streams \(arrived) reached the origin") }
+        // The memory of requests that wait longer than a second serves others.
+        try await setting.pause(milliseconds: rest)
         return try growth(of: running, since: before) / Double(all)
     }
 

@@ -76,7 +76,7 @@ struct ResourceTests {
         case head, chunk
     }
 
-    /// The figure for one is some 6 KiB, its connection to the origin included.
+    /// The figure for one is 7 to 9 KiB, its connection to the origin included.
     @Test(.disabled(if: Sanitizer.isPresent, "its shadow is not the proxy's memory"), arguments: LongPart.allCases)
     func `a request that waits long for its response holds less than 10 KiB, and gets all of it`(part: LongPart) throws
     {

@@ -282,7 +282,7 @@ struct RequestSending: ~Copyable {
                 passInterimHead(context)
                 if context.exchange.upstream.inbound.isEmpty { stage = .body }
             case .response:
-                context.exchange.takeBuffersBack()
+                if isLong { context.exchange.takeBuffersBack() }
                 guard try context.exchange.receiveHead() else { return awaitEvent(context) }
                 guard context.exchange.upstream.head.status.isInterim else {
                     stage = .answered

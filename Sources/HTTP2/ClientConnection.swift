@@ -151,7 +151,10 @@ public final class ClientConnection: MultiplexedConnection {
         // Both sides of a tunnel have ended. Our end may wait to be sent.
         if !isFault, stream.isTunnel, stream.state.hasInputEnded, stream.written.isComplete { return }
         if !isFault, stream.state.hasInputEnded || stream.hasWholeContent {
-            if !stream.state.isOutputSent { reset(stream, .noError) }
+            // A server may fail to end a stream whose response is whole. Other requests then do not wait for that end.
+            if !stream.state.isOutputSent || !stream.state.hasInputEnded && running > limit(at: now) {
+                reset(stream, .noError)
+            }
             return
         }
         reset(stream, .cancel)
@@ -247,6 +250,9 @@ public final class ClientConnection: MultiplexedConnection {
         resetBudget.give(1)
         frameBudget.give(Self.framesForRequest)
     }
+
+    /// An exchange whose response is whole may wait for it.
+    override func noteEndSent(on stream: MultiplexedStream) { if stream.state.isHeadComplete { mark(stream) } }
 
     override func noteHeadNotSent(_ error: Int32, on stream: MultiplexedStream) {
         switch error {

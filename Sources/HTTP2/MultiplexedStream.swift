@@ -97,6 +97,10 @@ public class MultiplexedStream {
     public var isOver: Bool { state.isOver }
     /// Whether it is over before the response was whole.
     public var isLost: Bool { state.isLost }
+    /// Whether the message that is written has not been sent to its end, and the peer still takes it. False for a tunnel.
+    public var isSending: Bool {
+        written.hasHead && state.framing != .raw && !state.isOutputSent && !state.isOver && !state.isLost
+    }
 
     // MARK: - For the role
 

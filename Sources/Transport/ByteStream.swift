@@ -69,6 +69,10 @@ public final class ByteStream {
     /// Whether the peer has closed its side, and everything before was read. Received TLS records are processed first.
     public func isAtEnd() -> Bool { tls.map(\.isAtEnd) ?? base.isAtEnd() }
 
+    /// Whether the peer still takes the message that is written, and has not been sent all of it. False for a socket: the
+    /// system sends what was written.
+    public var isSending: Bool { base.isSending }
+
     /// Sets the time until the stream fails with `timedOut`; every call replaces the previous one.
     public func setDeadline(after time: Milliseconds?) {
         channel.clearTimeout()

@@ -56,6 +56,8 @@ open class MultiplexedChannel: StreamChannel {
 
     override public final func isAtEnd() -> Bool { multiplexed?.isAtEnd ?? true }
 
+    override public final var isSending: Bool { multiplexed?.isSending ?? false }
+
     override public final func tryRead(into buffer: ByteBuffer, limit: Int) -> Transfer {
         guard let multiplexed else { return .failed(errno: EBADF) }
         switch multiplexed.read(into: buffer, limit: limit) {

@@ -5,6 +5,8 @@ import TLS
 /// The base of a `ByteStream`: a socket, or a stream of a shared connection. Each requirement keeps the contract of
 /// `Socket`.
 protocol StreamBase: RecordTransport {
+    /// Whether the peer still takes the message that is written, and has not been sent all of it.
+    var isSending: Bool { get }
     func isAtEnd() -> Bool
     func tryRead(into buffer: ByteBuffer, limit: Int) -> Transfer
     func tryWrite(from buffer: ByteBuffer, limit: Int) -> Transfer
@@ -12,7 +14,10 @@ protocol StreamBase: RecordTransport {
     func resetOnClose()
 }
 
-extension Socket: StreamBase {}
+extension Socket: StreamBase {
+    /// False: the system sends what was written.
+    var isSending: Bool { false }
+}
 
 /// A stream of a connection that carries several, as a channel. The owner of the connection overrides all that moves
 /// bytes, sets the flags, and announces them.
@@ -22,6 +27,9 @@ extension Socket: StreamBase {}
 open class StreamChannel: Channel, StreamBase {
     /// Whether the peer has ended the stream, or it is lost, and everything before was read.
     open func isAtEnd() -> Bool { true }
+
+    /// Whether the peer still takes the message that is written, and has not been sent all of it.
+    open var isSending: Bool { false }
 
     /// Reads into `buffer` at most `limit` bytes.
     open func tryRead(into buffer: ByteBuffer, limit: Int) -> Transfer { .endOfStream }

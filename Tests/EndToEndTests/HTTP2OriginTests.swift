@@ -221,6 +221,31 @@ struct HTTP2OriginTests {
         }
     }
 
+    /// The smaller content fits into the stream, and waits there for the window.
+    @Test(arguments: ["", "?open"], [20_000, 600_000])
+    func `content arrives whole though the response was over before it`(query: String, bytes: Int) throws {
+        let origin = try HTTP2Origin(.node, window: 2000)
+        try AttacheProcess.visitingZoo("timeouts { idle 5s; response 5s }") { proxy throws in
+            let half = String(repeating: "x", count: bytes / 2)
+            let chunked = ("Transfer-Encoding: chunked", "\(String(bytes, radix: 16))\r\n", "\r\n0\r\n\r\n")
+            for (framing, start, end) in [("Content-Length: \(bytes)", "", ""), chunked] {
+                let wire = try proxy.connect()
+                let line = "POST \(origin.url("/early" + query)) HTTP/1.1"
+                try wire.send("\(line)\r\nHost: \(HTTP2Origin.host)\r\n\(framing)\r\n\r\n" + start + half)
+                let isLarge = bytes > 100_000
+                if isLarge { #expect(try wire.readResponse().text == "early") }
+                try wire.send(half + end)
+                if !isLarge { #expect(try wire.readResponse().text == "early") }
+                #expect(Wait.until(seconds: 10) { origin.output.contains("/read \(bytes)\n") }, "\(origin.output)")
+                try wire.send("GET \(origin.url()) HTTP/1.1\r\nHost: \(HTTP2Origin.host)\r\n\r\n")
+                #expect(try wire.readResponse().text == "this is h2\n")
+            }
+            #expect(origin.count(of: "/read") == 2)
+            #expect(origin.count(of: "/aborted") == 0)
+            #expect(try connections(of: proxy) == 1)
+        }
+    }
+
     /// Each path is asked for by HTTP/2 in an intercepted tunnel, and then by HTTP/1.1.
     @Test(arguments: [(8, "CANCEL (err 8)"), (2, "INTERNAL_ERROR (err 2)"), (11, "INTERNAL_ERROR (err 2)")])
     func `a reset reaches the client's stream, and ends the connection of another client`(

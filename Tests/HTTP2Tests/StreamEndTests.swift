@@ -182,6 +182,23 @@ struct StreamEndTests {
         #expect(fourth.failure == .unprocessed)
     }
 
+    @Test func `a server that does not end a whole response keeps no request from its connection`() throws {
+        let server = try TestServer(settings: [(3, 1)])
+        let streams = (0..<3).map { _ in server.request() }
+        for (number, stream) in zip([1, 3, 5] as [UInt32], streams) {
+            server.headers(number, [(":status", "200"), ("content-length", "2")], ends: false)
+            server.data(number, "ok")
+            #expect(stream.readAll().hasSuffix("ok"))
+            stream.release(asFault: false)
+            server.take()
+            // With no request behind it, the server may still end the stream itself.
+            #expect(server.resetCode(of: number) == (number == 5 ? nil : 0))
+        }
+        #expect(server.frames.count { $0.type == 1 } == 3)
+        server.data(5, "", ends: true)
+        #expect(server.client.running == 0)
+    }
+
     // MARK: - Release
 
     @Test func `a stream that is whole is closed without a word`() throws {

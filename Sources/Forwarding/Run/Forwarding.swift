@@ -448,7 +448,7 @@ public final class Forwarding {
             return nil
         }
         context.exchange.credentials.learnableAnswer?.judge(context.exchange.upstream)
-        if isRelayed, context.exchange.body.mayGoOn, context.exchange.mayReadAhead { beginRest(context) }
+        if isRelayed, context.exchange.maySendBody, context.exchange.mayReadAhead { beginRest(context) }
         if let signing = context.exchange.credentials.signing, answersOrigin,
             signing.isRequested(by: context.exchange)
         {
@@ -520,7 +520,7 @@ public final class Forwarding {
     /// Starts to send the rest of the body beside the response, if there is a rest.
     @inline(__always)
     private func beginRest(_ context: ForwardingContext) {
-        if context.exchange.body.mayGoOn { upload = ConcurrentUpload(of: context) }
+        if context.exchange.maySendBody { upload = ConcurrentUpload(of: context) }
     }
 
     /// Connects by the first path that works. Nothing was sent yet, or it may be sent again.
@@ -549,7 +549,7 @@ public final class Forwarding {
     /// Frees the connection of the challenge's body, or closes it.
     private func disposeOfResponse(_ context: ForwardingContext) {
         let upstream = context.exchange.upstream
-        guard !context.exchange.body.isOwed, upstream.head.keepAlive, !context.mayBeWedged else {
+        guard !context.exchange.owesBody, upstream.head.keepAlive, !context.mayBeWedged else {
             upstream.reset()
             return beginAgain()
         }

@@ -13,7 +13,7 @@ final class ConcurrentUpload: Wakeup.Companion {
     private enum State {
         /// Bytes are sent as they arrive. Becomes `.ended` or `.failed`.
         case underWay
-        /// The upstream has the whole body. Final.
+        /// The whole body is written. A stream may still have to send it. Final.
         case ended
         /// The rest of the body cannot be sent. Final.
         case failed(RequestBody.Failure)
@@ -70,7 +70,15 @@ final class ConcurrentUpload: Wakeup.Companion {
     }
 
     /// Whether the upload is over: the body was sent, the upstream closed, or a side paused too long.
-    var isFinished: Bool { !isUnderWay || upstream.hasInput() || (try? upstream.check()) == nil }
+    var isFinished: Bool {
+        if (try? upstream.check()) == nil { return true }
+        return switch state {
+        // The response is read. A stream whose response has ended may go on; bytes on a connection are its end.
+        case .underWay: upstream.hasInput() && !upstream.isSending
+        case .ended: !upstream.isSending
+        case .failed, .cancelled: true
+        }
+    }
 
     /// Stops the upload, if that needs no file.
     /// - Returns: false if `end` must do it.

@@ -156,9 +156,12 @@ public struct ResponseRelay: ~Copyable {
     }
 
     /// Whether the rest of the request's body is sent although the response has ended. An origin that accepts would
-    /// miss it, and an origin that refuses may have a login on the connection.
+    /// miss it, and an origin that refuses may have a login on the connection. The end of a call of gRPC ends it on both
+    /// sides.
     private func finishesUpload(_ context: ForwardingContext) -> Bool {
-        context.exchange.body.announcement == .made && context.exchange.body.isOwed && !hasRefused(context)
+        let exchange = context.exchange
+        return exchange.body.announcement == .made && exchange.owesBody && !hasRefused(context)
+            && !(exchange.upstream.isStream && exchange.asksByGRPC)
     }
 
     /// Whether the origin refuses the request, and no login would be lost with the connection.
@@ -216,7 +219,7 @@ public struct ResponseRelay: ~Copyable {
     /// Keeps the upstream's connection for other requests. Not if it is owed a part of the body, or if a reload may
     /// have forbidden it meanwhile.
     private func leaveUpstream(_ context: ForwardingContext) {
-        guard !context.exchange.body.isOwed, context.exchange.policy === context.downstream.upstreams.policy else {
+        guard !context.exchange.owesBody, context.exchange.policy === context.downstream.upstreams.policy else {
             return context.exchange.upstream.reset()
         }
         if let connection = context.exchange.upstream.release(keptFor: Self.keptFor) {

@@ -27,8 +27,10 @@ final class HTTP2Origin: Sendable {
     private let child: Subprocess?
     private let nginx: NginxServer?
 
-    /// - Parameter directives: more lines of nginx.
-    init(_ kind: Kind, directives: String = "") throws {
+    /// - Parameters:
+    ///   - directives: more lines of nginx.
+    ///   - window: the window of each stream of Node, in bytes.
+    init(_ kind: Kind, directives: String = "", window: Int = 65_535) throws {
         folder = Scratch.folder("h2-\(kind.rawValue)")
         port = FreePort.take()
         let identity = try ServerIdentity(Hierarchy.shared().issuing.issue(CertificateTerms(host: Self.host)))
@@ -46,7 +48,7 @@ final class HTTP2Origin: Sendable {
         if kind == .envoy {
             child = try HTTP2Relay.envoy(folder, port, chain, key, routes: Self.answering)
         } else {
-            let (arguments, environment) = try Self.command(kind, folder, port, chain, key)
+            let (arguments, environment) = try Self.command(kind, folder, port, chain, key, window)
             child = try Subprocess(kind.program, arguments, environment: environment, directory: folder)
         }
         if let child { try Socket.awaitListener(on: port, of: child) }
@@ -79,7 +81,7 @@ final class HTTP2Origin: Sendable {
         #"[ { match: { path: /any }, direct_response: { status: 200, body: { inline_string: "this is h2\n" } } } ]"#
 
     private static func command(
-        _ kind: Kind, _ folder: String, _ port: UInt16, _ chain: String, _ key: String
+        _ kind: Kind, _ folder: String, _ port: UInt16, _ chain: String, _ key: String, _ window: Int
     ) throws -> (arguments: [String], environment: [String: String]) {
         func file(_ name: String, _ text: String) throws -> String {
             try Scratch.write(text, to: "\(folder)/\(name)")
@@ -90,7 +92,7 @@ final class HTTP2Origin: Sendable {
         case .nghttpd:
             // It sends uploads back.
             return (["-a", "127.0.0.1", "-d", folder + "/www", "--echo-upload", "\(port)", key, chain], [:])
-        case .node: return ([try file("server.js", script(port, chain, key))], [:])
+        case .node: return ([try file("server.js", script(port, chain, key, window))], [:])
         case .caddy:
             let text = """
                 {
@@ -236,11 +238,11 @@ final class HTTP2Origin: Sendable {
     }
 
     /// A server of Node that misbehaves on some paths. It prints a line for each request.
-    private static func script(_ port: UInt16, _ chain: String, _ key: String) -> String {
+    private static func script(_ port: UInt16, _ chain: String, _ key: String, _ window: Int) -> String {
         """
         const fs = require('fs'), http2 = require('http2');
         const server = http2.createSecureServer({ cert: fs.readFileSync('\(chain)'), key: fs.readFileSync('\(key)'),
-            allowHTTP1: true, maxSessionMemory: 500, settings: { maxConcurrentStreams: 100 } });
+            allowHTTP1: true, maxSessionMemory: 500, settings: { maxConcurrentStreams: 100, initialWindowSize: \(window) } });
         let refused = 0, sessions = 0;
         server.on('session', session => {
             session.number = ++sessions;
@@ -290,6 +292,18 @@ final class HTTP2Origin: Sendable {
                     // The client answers the PING behind the head.
                     session.ping(() => request.stream.close(Number(code)));
                 });
+            }
+            // A whole response at the first piece of the request. With `open`, the stream ends with the request.
+            if (path === '/early') {
+                let size = 0;
+                request.once('data', () => {
+                    response.writeHead(201, { 'content-length': 5 });
+                    response.write('early');
+                    if (query !== 'open') response.end();
+                });
+                request.on('data', piece => { size += piece.length; });
+                request.on('aborted', () => console.log(`/aborted ${size}`));
+                return request.on('end', () => { console.log(`/read ${size}`); response.end(); });
             }
             if (path === '/late') return request.on('end', () => setTimeout(() => answer(200), 300)).resume();
             answer(200, path === '/any' ? 'this is h2\\n' : undefined);

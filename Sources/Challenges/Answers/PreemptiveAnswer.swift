@@ -86,8 +86,9 @@ public struct PreemptiveAnswer {
     /// Whether the server's acceptance must be reported to the credential's account, after a response that `passes`.
     /// Call it once.
     public func isNews(_ status: Status) -> Bool {
-        guard place > 0, let prepared, let evidence = prepared.evidence else { return false }
-        return status.rawValue < (prepared.answer.isPreemptive ? 400 : 500) && evidence.wantsAcceptance
+        // The optionals are looked at in their place: copies of them would be counted for each response.
+        guard place > 0, prepared?.evidence?.wantsAcceptance == true else { return false }
+        return status.rawValue < (prepared?.answer.isPreemptive == true ? 400 : 500)
     }
 
     /// Reports to the account that the server has accepted the answer.
@@ -110,9 +111,9 @@ public struct PreemptiveAnswer {
         _ status: Status, information: Span<UInt8>?, target: Span<UInt8>, from fields: ChallengeFields
     ) -> Bool {
         if status == fields.status { return false }
-        guard isSent, let prepared else { return true }
+        guard isSent else { return true }
         // A parent may refuse its own answer with this status.
         if status == .unauthorized, fields.status != .unauthorized, ticket != nil { return false }
-        return prepared.passes(status, ticket: ticket, information: information, target: target)
+        return prepared?.passes(status, ticket: ticket, information: information, target: target) ?? true
     }
 }

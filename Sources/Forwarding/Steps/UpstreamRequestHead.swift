@@ -32,15 +32,16 @@ struct UpstreamRequestHead {
         if exchange.request.upgrade == .webSocket { rewrite.connection = .upgrade }
         rewrite.form = exchange.way.relay == nil ? .origin : .absolute(.http)
         exchange.outbound.clear()
-        let field = prepareAnswer(of: exchange)
-        let places = Self.mayHavePlaces(exchange) ? PlacedCredential(of: exchange) : nil
+        let challenges = exchange.credentials.challenges
+        let field = prepareAnswer(of: exchange, to: challenges)
+        let places = Self.mayHavePlaces(exchange, challenges) ? PlacedCredential(of: exchange) : nil
         let head = exchange.headBytes
         let writer = exchange.request.write(
             head.readable, as: rewrite, to: places?.target, through: upgrade(to: destination), via: .ours,
             into: exchange.outbound)
         places?.write(to: writer, of: exchange)
         if exchange.upstream.isStream { writeForStream(exchange, places, with: writer) }
-        if let challenges = exchange.credentials.challenges {
+        if let challenges {
             Self.authorize(exchange, by: challenges, bodyDigest, atParent: parentDigest, in: field, with: writer)
         }
         if rewrite.dropping.contains(.acceptEncoding) {
@@ -83,9 +84,9 @@ struct UpstreamRequestHead {
         return false
     }
 
-    private static func mayHavePlaces(_ exchange: Exchange) -> Bool {
+    private static func mayHavePlaces(_ exchange: Exchange, _ challenges: ExchangeChallenges?) -> Bool {
         exchange.credentials.placeholder != nil
-            || exchange.credentials.challenges != nil
+            || challenges != nil
                 && (exchange.policy.rules.speaks(of: .places) || exchange.policy.credentials.hasHelpers)
     }
 
@@ -129,11 +130,9 @@ struct UpstreamRequestHead {
 
     /// Drops the client's fields that the answer replaces, and asks for a coding that the proxy can read.
     /// - Returns: the name of the field for the answer.
-    private mutating func prepareAnswer(of exchange: Exchange) -> StaticString {
+    private mutating func prepareAnswer(of exchange: Exchange, to challenges: ExchangeChallenges?) -> StaticString {
         rewrite.dropping.subtract(FieldSet(.cookie).union(FieldSet(.acceptEncoding)))
-        guard let challenges = exchange.credentials.challenges, case .met(let loop) = challenges.origin else {
-            return "Authorization"
-        }
+        guard let challenges, case .met(let loop) = challenges.origin else { return "Authorization" }
         if loop.answersByCookies || challenges.cookies != nil { rewrite.dropping.insert(.cookie) }
         if loop.readsPages, exchange.request.fields.present.contains(.acceptEncoding) {
             rewrite.dropping.insert(.acceptEncoding)

@@ -210,8 +210,9 @@ final class HelperCredentials: Sendable {
                 entry.pausedUntil = .distantPast
                 let end = [keep.map { now + $0 }, reading.answer?.end, reading.credential.expiry]
                     .compactMap(\.self).min()
-                entry.endsAt =
-                    reading.isForOneRequest || reading.answer?.isEphemeral == true ? now : end ?? .distantFuture
+                // Other threads may have looked at the clock earlier.
+                let isUsedOnce = reading.isForOneRequest || reading.answer?.isEphemeral == true
+                entry.endsAt = isUsedOnce ? .distantPast : end ?? .distantFuture
                 // As tokens are: at four fifths of their time.
                 entry.renewsAt = end.map { now + max(0, $0 - now) / 5 * 4 } ?? .distantFuture
                 let former = entry.reading?.credential.version

@@ -199,7 +199,7 @@ struct AccountStandingTests {
         // The response comes later.
         play.accounts.noteUse(at: Self.start + 3000)
         #expect(play.account.record(of: Self.first)?.lastAccepted == Self.start)
-        _ = evidence.wantsAcceptance
+        _ = evidence.countAcceptance()
         play.accounts.noteUse(at: Self.start + 4000)
         #expect(play.account.record(of: Self.first)?.lastAccepted == Self.start + 4000)
         #expect(play.account.lastSent == Self.start + 2000)

@@ -62,6 +62,18 @@ struct PreemptiveAnswerTests {
         }
     }
 
+    @Test func `the first, second and fourth acceptance are news, and a failure of the server is none`() async throws {
+        let news = try await onLoop { loop in
+            let state = try await Self.state(after: "Basic realm=\"r\"", on: loop)
+            let request = try PlayedRequest(Self.rules, state: state, on: loop)
+            var known = try #require(Self.known(request))
+            let target = request.context.request.target
+            _ = known.authorize(method: "GET".utf8Span.span, target: target.readable, into: ByteBuffer(capacity: 64))
+            return ([.ok, .badGateway, .ok, .badGateway, .ok, .ok, .ok] as [Status]).map { known.isNews($0) }
+        }
+        #expect(news == [true, false, true, false, true, false, true])
+    }
+
     @Test func `a hold that its acceptance ends is lifted by its client`() async throws {
         let events = try await onLoop { loop in
             let state = try await Self.state(after: "Basic realm=\"r\"", on: loop)

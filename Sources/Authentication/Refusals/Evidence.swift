@@ -80,9 +80,10 @@ public final class Evidence: Sendable {
     /// Notes that the server has accepted a ticket obtained with the version.
     public func noteTicket(now: WallTime) { ledger.noteTicket(at: server, now: now) }
 
-    /// Whether to report an acceptance to the account: it brings news, or the request may become a sample. While the
-    /// version is good, those are the first, second, fourth, eighth and so on, and each 4,096th.
-    public var wantsAcceptance: Bool {
+    /// Counts an acceptance.
+    /// - Returns: whether to report it to the account: it brings news, or the request may become a sample. While the version
+    ///   is good, those are the first, second, fourth, eighth and so on, and each 4,096th.
+    public func countAcceptance() -> Bool {
         if !isSettled.load(ordering: .acquiring) { return true }
         let count = acceptances.add(1, ordering: .relaxed).oldValue
         return count & 4095 == 0 || count & (count &- 1) == 0
@@ -221,7 +222,9 @@ public final class Evidence: Sendable {
             }
             guard isFirst else { return }
             // While the version is not doubted, only a refusal and some acceptances bring news.
-            if answer.role == .free, verdict != .refused, !(verdict == .accepted && evidence.wantsAcceptance) { return }
+            if answer.role == .free, verdict != .refused, !(verdict == .accepted && evidence.countAcceptance()) {
+                return
+            }
             evidence.ledger.judge(answer, verdict, sample: sample(), because: reason, by: client, now: now)
         }
     }

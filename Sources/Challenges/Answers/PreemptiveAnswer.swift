@@ -84,11 +84,11 @@ public struct PreemptiveAnswer {
     }
 
     /// Whether the server's acceptance must be reported to the credential's account, after a response that `passes`.
-    /// Call it once.
+    /// It counts the acceptance. Call it once.
     public func isNews(_ status: Status) -> Bool {
-        // The optionals are looked at in their place: copies of them would be counted for each response.
-        guard place > 0, prepared?.evidence?.wantsAcceptance == true else { return false }
-        return status.rawValue < (prepared?.answer.isPreemptive == true ? 400 : 500)
+        // The optionals are looked at in their place: a copy of them would cost references for each response.
+        guard place > 0, status.rawValue < (prepared?.answer.isPreemptive == true ? 400 : 500) else { return false }
+        return prepared?.evidence?.countAcceptance() ?? false
     }
 
     /// Reports to the account that the server has accepted the answer.

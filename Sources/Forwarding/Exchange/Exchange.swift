@@ -245,14 +245,6 @@ public final class Exchange {
         upstream.head.status != .proxyAuthenticationRequired && judgedStatus != .unauthorized
     }
 
-    /// Whether the upstream waits for bytes of the body, so that no other request can follow on its connection.
-    var owesBody: Bool { body.announcement != .none && hasUnsentBody }
-
-    /// Whether the upstream may still be sent bytes of the body.
-    var maySendBody: Bool { (body.announcement == .made || body.announcement == .optional) && hasUnsentBody }
-
-    private var hasUnsentBody: Bool { !body.isSent || upstream.stream?.isSending == true }
-
     /// Whether the request is sent without its body, because it can only bring the next challenge.
     public var omitsBody: Bool {
         credentials.challenges?.origin.loop?.omitsBody == true || credentials.challenges?.parent.loop?.omitsBody == true

@@ -119,6 +119,12 @@ public final class RequestBody {
     /// Whether the upstream was given every byte.
     public var isSent: Bool { progress.isEnded && sent == count && unkept == 0 }
 
+    /// Whether the upstream waits for bytes of the body, so that no other request can follow on its connection.
+    var isOwed: Bool { announcement != .none && !isSent }
+
+    /// Whether the upstream may still be given bytes of the body.
+    public var mayGoOn: Bool { (announcement == .made || announcement == .optional) && !isSent }
+
     /// Whether the whole body can be sent from its first byte.
     var canBeSent: Bool { !isGone && copy?.isWhole ?? true }
 

@@ -159,6 +159,7 @@ public final class Forwarding {
         verdict.forget()
         disposal.forget()
         work.forget()
+        upload?.abandon()
         upload.forget()
         sending.reset()
         relay.reset()
@@ -201,9 +202,9 @@ public final class Forwarding {
 
     @inline(__always)
     private func advance(_ context: ForwardingContext) throws(ExchangeFailure) -> Progress {
-        guard context.downstream.presence.isWanted else { throw .clientLost }
-        if work != nil { return .awaitsWork }
         do throws(ExchangeFailure) {
+            guard context.downstream.presence.isWanted else { throw .clientLost }
+            if work != nil { return .awaitsWork }
             while true {
                 if let progress = try go(context) { return progress }
             }
@@ -270,6 +271,16 @@ public final class Forwarding {
         let context = ForwardingContext(downstream: downstream, exchange: exchange, destination: destination)
         guard let work else { return }
         self.work = nil
+        do throws(ExchangeFailure) {
+            try await perform(work, context)
+            guard context.downstream.presence.isWanted else { throw .clientLost }
+        } catch {
+            await upload?.end()
+            throw error
+        }
+    }
+
+    private func perform(_ work: Work, _ context: ForwardingContext) async throws(ExchangeFailure) {
         switch work {
         case .ways:
             try await context.downstream.upstreams.renewWays(
@@ -303,7 +314,6 @@ public final class Forwarding {
             await context.exchange.upstream.readBack(within: Self.discardTime)
         case .relayCopy: try await relay.readBack(context)
         }
-        guard context.downstream.presence.isWanted else { throw .clientLost }
     }
 
     /// Finds the path, and the answer for it if that needs no waiting.
@@ -448,7 +458,7 @@ public final class Forwarding {
             return nil
         }
         context.exchange.credentials.learnableAnswer?.judge(context.exchange.upstream)
-        if isRelayed, context.exchange.maySendBody, context.exchange.mayReadAhead { beginRest(context) }
+        if isRelayed, context.exchange.body.mayGoOn, context.exchange.mayReadAhead { beginRest(context) }
         if let signing = context.exchange.credentials.signing, answersOrigin,
             signing.isRequested(by: context.exchange)
         {
@@ -520,7 +530,7 @@ public final class Forwarding {
     /// Starts to send the rest of the body beside the response, if there is a rest.
     @inline(__always)
     private func beginRest(_ context: ForwardingContext) {
-        if context.exchange.maySendBody { upload = ConcurrentUpload(of: context) }
+        if context.exchange.body.mayGoOn { upload = ConcurrentUpload(of: context) }
     }
 
     /// Connects by the first path that works. Nothing was sent yet, or it may be sent again.
@@ -549,7 +559,7 @@ public final class Forwarding {
     /// Frees the connection of the challenge's body, or closes it.
     private func disposeOfResponse(_ context: ForwardingContext) {
         let upstream = context.exchange.upstream
-        guard !context.exchange.owesBody, upstream.head.keepAlive, !context.mayBeWedged else {
+        guard !context.exchange.body.isOwed, upstream.head.keepAlive, !context.mayBeWedged else {
             upstream.reset()
             return beginAgain()
         }

@@ -13,7 +13,7 @@ final class ConcurrentUpload: Wakeup.Companion {
     private enum State {
         /// Bytes are sent as they arrive. Becomes `.ended` or `.failed`.
         case underWay
-        /// The whole body is written. A stream may still have to send it. Final.
+        /// The upstream has the whole body. Final.
         case ended
         /// The rest of the body cannot be sent. Final.
         case failed(RequestBody.Failure)
@@ -71,13 +71,8 @@ final class ConcurrentUpload: Wakeup.Companion {
 
     /// Whether the upload is over: the body was sent, the upstream closed, or a side paused too long.
     var isFinished: Bool {
-        if (try? upstream.check()) == nil { return true }
-        return switch state {
         // The response is read. A stream whose response has ended may go on; bytes on a connection are its end.
-        case .underWay: upstream.hasInput() && !upstream.isSending
-        case .ended: !upstream.isSending
-        case .failed, .cancelled: true
-        }
+        !isUnderWay || upstream.hasInput() && !upstream.isSending || (try? upstream.check()) == nil
     }
 
     /// Stops the upload, if that needs no file.
@@ -87,6 +82,12 @@ final class ConcurrentUpload: Wakeup.Companion {
         guard !isReadingBack, body.keepAtOnce() else { return false }
         wakeup.companion = nil
         return true
+    }
+
+    /// Stops the upload of an exchange that is over, if it was not stopped. The wake-up would keep it, and its streams.
+    func abandon() {
+        if isUnderWay { state = .cancelled }
+        if wakeup.companion === self { wakeup.companion = nil }
     }
 
     /// Stops the upload.

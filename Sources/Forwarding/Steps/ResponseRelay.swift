@@ -160,7 +160,7 @@ public struct ResponseRelay: ~Copyable {
     /// sides.
     private func finishesUpload(_ context: ForwardingContext) -> Bool {
         let exchange = context.exchange
-        return exchange.body.announcement == .made && exchange.owesBody && !hasRefused(context)
+        return exchange.body.announcement == .made && exchange.body.isOwed && !hasRefused(context)
             && !(exchange.upstream.isStream && exchange.asksByGRPC)
     }
 
@@ -219,7 +219,7 @@ public struct ResponseRelay: ~Copyable {
     /// Keeps the upstream's connection for other requests. Not if it is owed a part of the body, or if a reload may
     /// have forbidden it meanwhile.
     private func leaveUpstream(_ context: ForwardingContext) {
-        guard !context.exchange.owesBody, context.exchange.policy === context.downstream.upstreams.policy else {
+        guard !context.exchange.body.isOwed, context.exchange.policy === context.downstream.upstreams.policy else {
             return context.exchange.upstream.reset()
         }
         if let connection = context.exchange.upstream.release(keptFor: Self.keptFor) {

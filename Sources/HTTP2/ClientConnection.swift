@@ -18,6 +18,14 @@ public final class ClientConnection: MultiplexedConnection {
         public init() {}
     }
 
+    /// A stream that its exchange has left, while it is not over: content waits to be sent, or the server has not ended its
+    /// whole response.
+    private struct Leftover {
+        let stream: ResponseStream
+        /// The time when it was left, in nanoseconds.
+        let since: UInt64
+    }
+
     /// The last refusal of a stream by the server.
     private struct Refusal {
         /// The number of streams that were open then.
@@ -33,6 +41,8 @@ public final class ClientConnection: MultiplexedConnection {
     let response: ReceivedResponse
     /// The streams whose requests have no head so far.
     private var unsent: [ResponseStream] = []
+    /// The oldest one comes first.
+    private var leftovers: [Leftover] = []
     private var refusal: Refusal?
     private var isDraining = false
     /// The resets that we send. Servers end a connection with too many of them, and with it the streams of other clients.
@@ -44,6 +54,8 @@ public final class ClientConnection: MultiplexedConnection {
     public private(set) var isProven = false
     /// Whether the server has ended the connection because it wants HTTP/1.1.
     public private(set) var requiresHTTP11 = false
+    /// Whether content was sent behind a whole response. The server may read it for some time.
+    public private(set) var hasSentLate = false
     /// Whether a PING is not answered yet.
     public private(set) var awaitsPing = false
 
@@ -81,6 +93,7 @@ public final class ClientConnection: MultiplexedConnection {
     /// Opens a stream for one request. Its HEADERS are sent when the request's head is written to it.
     /// - Parameter scheme: the value of `:scheme`; `http` unless it is `https`.
     public func open(scheme: Scheme) -> ResponseStream {
+        if !leftovers.isEmpty, running >= limit(at: now) { endSentLeftover() }
         let stream = takeSpare() as? ResponseStream ?? ResponseStream(of: self)
         stream.begin(scheme: scheme == .https ? "https" : "http")
         unsent.append(stream)
@@ -95,6 +108,10 @@ public final class ClientConnection: MultiplexedConnection {
 
     /// Whether streams are open.
     public var hasStreams: Bool { running > 0 }
+
+    /// The streams that leave no room for another one: those that are open, without those that wait only for the server to
+    /// end them.
+    public var busy: Int { leftovers.isEmpty ? running : running - leftovers.count { $0.stream.state.isOutputSent } }
 
     /// The limit of streams at once: the server's, and never more than that of the settings. After the server has refused a
     /// stream, the limit is for one second the number of the streams that were open then.
@@ -151,15 +168,34 @@ public final class ClientConnection: MultiplexedConnection {
         // Both sides of a tunnel have ended. Our end may wait to be sent.
         if !isFault, stream.isTunnel, stream.state.hasInputEnded, stream.written.isComplete { return }
         if !isFault, stream.state.hasInputEnded || stream.hasWholeContent {
-            // A server may fail to end a stream whose response is whole. Other requests then do not wait for that end.
-            if !stream.state.isOutputSent || !stream.state.hasInputEnded && running > limit(at: now) {
-                reset(stream, .noError)
+            // Requests that wait in the library for the server's limit come first.
+            guard stream.written.isComplete, running <= limit(at: now), stream.borrowForContent() else {
+                return reset(stream, .noError)
             }
-            return
+            return leftovers.append(Leftover(stream: stream, since: now))
         }
         reset(stream, .cancel)
         // The library forgets HEADERS that were not sent, and must not count this stream until then.
         if !stream.progress.isSent { remove(stream.id) }
+    }
+
+    /// Whether there are streams that their exchanges have left.
+    public var hasLeftovers: Bool { !leftovers.isEmpty }
+
+    /// Ends the streams that their exchanges have left for as long.
+    /// - Parameter time: in nanoseconds.
+    public func endLeftovers(olderThan time: UInt64, at now: UInt64) {
+        for leftover in leftovers where now &- leftover.since >= time { reset(leftover.stream, .noError) }
+    }
+
+    /// Ends the oldest stream that waits only for the server to end it. It counts no more: RST_STREAM is sent before the next
+    /// HEADERS.
+    private func endSentLeftover() {
+        guard let place = leftovers.firstIndex(where: { $0.stream.state.isOutputSent }) else { return }
+        let stream = leftovers.remove(at: place).stream
+        reset(stream, .noError)
+        remove(stream.id)
+        stream.state.isOver = true
     }
 
     /// Enlarges the window of a stream whose reader is faster than the window lets the server send: four times, so that it
@@ -194,6 +230,7 @@ public final class ClientConnection: MultiplexedConnection {
         super.lose()
         for stream in unsent { lose(stream) }
         unsent.removeAll()
+        leftovers.removeAll()
     }
 
     // MARK: - What the callbacks note
@@ -238,6 +275,7 @@ public final class ClientConnection: MultiplexedConnection {
 
     override func noteClosed(_ stream: MultiplexedStream, _ code: UInt32) {
         stream.close(code)
+        if stream.isReleased, !leftovers.isEmpty { leftovers.removeAll { $0.stream === stream } }
         guard code == NGHTTP2_REFUSED_STREAM.rawValue else { return }
         refusal = Refusal(running: running, end: now &+ Self.refusalTime)
     }
@@ -251,8 +289,9 @@ public final class ClientConnection: MultiplexedConnection {
         frameBudget.give(Self.framesForRequest)
     }
 
-    /// An exchange whose response is whole may wait for it.
-    override func noteEndSent(on stream: MultiplexedStream) { if stream.state.isHeadComplete { mark(stream) } }
+    override func noteEndSent(on stream: MultiplexedStream) {
+        if stream.state.isHeadComplete, stream.state.hasInputEnded || stream.isReleased { hasSentLate = true }
+    }
 
     override func noteHeadNotSent(_ error: Int32, on stream: MultiplexedStream) {
         switch error {

@@ -58,7 +58,9 @@ public final class RequestStream: MultiplexedStream {
 
     override func close(_ code: UInt32) {
         state.isOver = true
-        if code != StreamError.noError.rawValue || !state.isOutputSent { state.isLost = true }
+        // A client that has its response may stop its request by NO_ERROR, as Go does.
+        let isEnded = state.isOutputSent && (state.hasInputEnded || state.framing == .raw)
+        if code != StreamError.noError.rawValue || !isEnded { state.isLost = true }
     }
 
     override func lose() {

@@ -43,6 +43,8 @@ public final class ResponseStream: MultiplexedStream {
     /// The names of fields of the request that no table of the connection may keep, in lower case, beside `authorization`,
     /// `proxy-authorization` and `cookie`. It has an effect until the head is written.
     public var secretNames: [String] = []
+    /// The bytes that content takes from the budget of the windows.
+    private var borrowed = 0
     /// The size of the window, in bytes.
     var window = Int32(MultiplexedConnection.streamWindow)
 
@@ -69,9 +71,18 @@ public final class ResponseStream: MultiplexedStream {
 
     private func giveWindowBack() {
         let growth = window - Int32(MultiplexedConnection.streamWindow)
-        guard growth > 0 else { return }
+        guard growth > 0 || borrowed > 0 else { return }
         window -= growth
-        client.windows.give(Int(growth))
+        client.windows.give(Int(growth) + borrowed)
+        borrowed = 0
+    }
+
+    /// Counts the content that waits to be sent among the windows: no exchange limits it any longer.
+    /// - Returns: false if there is no room for it.
+    func borrowForContent() -> Bool {
+        let content = written.content.count
+        borrowed = client.windows.take(upTo: content)
+        return borrowed == content
     }
 
     /// The reason why the stream ended early; nil while it is open, and if the response is whole.

@@ -183,20 +183,103 @@ struct StreamEndTests {
     }
 
     @Test func `a server that does not end a whole response keeps no request from its connection`() throws {
-        let server = try TestServer(settings: [(3, 1)])
-        let streams = (0..<3).map { _ in server.request() }
-        for (number, stream) in zip([1, 3, 5] as [UInt32], streams) {
+        let server = try TestServer(settings: [(3, 2)])
+        func serve(_ number: UInt32) {
+            let stream = server.request()
             server.headers(number, [(":status", "200"), ("content-length", "2")], ends: false)
             server.data(number, "ok")
             #expect(stream.readAll().hasSuffix("ok"))
             stream.release(asFault: false)
             server.take()
-            // With no request behind it, the server may still end the stream itself.
-            #expect(server.resetCode(of: number) == (number == 5 ? nil : 0))
         }
-        #expect(server.frames.count { $0.type == 1 } == 3)
+        serve(1)
+        serve(3)
+        #expect(server.client.running == 2)
+        #expect(server.client.busy == 0)
+        #expect(server.resetCode(of: 1) == nil)
+        serve(5)
+        #expect(server.resetCode(of: 1) == 0)
+        #expect(server.resetCode(of: 3) == nil)
+        // The server may still end it.
         server.data(5, "", ends: true)
+        #expect(server.client.running == 1)
+        server.client.endLeftovers(olderThan: 1, at: server.now)
+        server.take()
+        #expect(server.resetCode(of: 3) == nil)
+        server.client.endLeftovers(olderThan: 1, at: server.now + 1)
+        server.take()
+        #expect(server.resetCode(of: 3) == 0)
         #expect(server.client.running == 0)
+        #expect(!server.client.hasLeftovers)
+    }
+
+    @Test func `requests that wait for the server's limit come before the ends of others`() throws {
+        let server = try TestServer(settings: [(3, 1)])
+        let streams = (0..<2).map { _ in server.request() }
+        server.headers(1, [(":status", "200"), ("content-length", "0")], ends: false)
+        streams[0].release(asFault: false)
+        server.take()
+        #expect(server.resetCode(of: 1) == 0)
+        #expect(server.frames(of: 3).map(\.type) == [1])
+    }
+
+    // MARK: - Content behind the response
+
+    private static let upload = "POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 20\r\n\r\n" + "01234567890123456789"
+
+    @Test(arguments: [true, false])
+    func `content is sent to its end when the exchange is over`(endsStream: Bool) throws {
+        let budget = WindowBudget(limit: 10)
+        let server = try TestServer(settings: [(4, 10)], windows: budget)
+        let stream = server.request(Self.upload)
+        #expect(server.content(of: 1) == "0123456789")
+        server.headers(1, [(":status", "200"), ("content-length", "0")], ends: endsStream)
+        stream.release(asFault: false)
+        server.take()
+        #expect(server.client.busy == 1)
+        #expect(budget.take(upTo: 1) == 0)
+        server.grant(1, 10)
+        #expect(server.content(of: 1) == "01234567890123456789")
+        #expect(server.frames(of: 1).last?.endsStream == true)
+        if !endsStream { server.data(1, "", ends: true) }
+        #expect(server.resetCode(of: 1) == nil)
+        #expect(server.client.running == 0)
+        #expect(!server.client.hasLeftovers)
+        #expect(budget.take(upTo: 11) == 10)
+    }
+
+    @Test func `content for which the loop has no room is dropped with the exchange`() throws {
+        let budget = WindowBudget(limit: 9)
+        let server = try TestServer(settings: [(4, 10)], windows: budget)
+        let stream = server.request(Self.upload)
+        server.headers(1)
+        stream.release(asFault: false)
+        server.take()
+        #expect(server.resetCode(of: 1) == 0)
+        #expect(budget.take(upTo: 10) == 9)
+    }
+
+    @Test func `content that the server does not take is dropped after a time`() throws {
+        let server = try TestServer(settings: [(4, 10)])
+        let stream = server.request(Self.upload)
+        server.headers(1)
+        stream.release(asFault: false)
+        server.client.endLeftovers(olderThan: 5, at: server.now + 5)
+        server.take()
+        #expect(server.resetCode(of: 1) == 0)
+        #expect(server.client.running == 0)
+    }
+
+    @Test(arguments: [0, 8] as [UInt32])
+    func `a client that stops its request behind the response has left`(code: UInt32) throws {
+        let client = try TestClient()
+        client.headers(1, [(":method", "POST")] + TestClient.get.dropFirst(), ends: false)
+        let stream = try #require(client.server.takeChanged().first)
+        stream.writeAll("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        client.take()
+        #expect(client.frames(of: 1).last?.endsStream == true)
+        client.reset(1, code)
+        #expect(stream.isLost)
     }
 
     // MARK: - Release

@@ -29,6 +29,8 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
     private var answered: UInt64 = 0
     /// The time when requests came after a rest, in nanoseconds.
     private var began: UInt64 = 0
+    /// Ends the streams that their exchanges have left.
+    private var cleaning: Alarm?
 
     /// The event that the connection waits for, with a deadline.
     private enum Wait {
@@ -39,6 +41,8 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
         case frame
         /// The answer to a PING.
         case pong
+        /// The server's end, behind ours. At most `rest` more bytes are read and dropped.
+        case end(rest: Int)
     }
 
     /// The time for which a connection without streams is kept.
@@ -53,6 +57,11 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
     private static let blockLimit: Milliseconds = 60_000
     /// The time after which a connection whose server takes no bytes gets no more requests.
     private static let stall: Milliseconds = 1000
+    /// The time for which streams that their exchanges have left are kept, at least; at most twice as long.
+    private static let leftoverTime: Milliseconds = 30_000
+    /// The longest wait for the server's end, and the bytes that it may send until then.
+    private static let lingerTime: Milliseconds = 60_000
+    private static let lingerBytes = 1 << 20
     /// The limit of `spare`.
     private static let mostSpare = 100
     /// The limit of streams at once of a connection with a parent. Most of them are tunnels that rest.
@@ -86,7 +95,7 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
     /// Whether another request can be sent on it now.
     var hasRoom: Bool {
         guard !isRetired, !isOver, !connection.isRetired, !connection.hasFailed, stream.channel.isOpen,
-            max(used, connection.running) < connection.limit(at: now), isJudged || used == 0
+            max(used, connection.busy) < connection.limit(at: now), isJudged || used == 0
         else { return false }
         guard let blockedSince else { return true }
         return loop.now.time(since: blockedSince) < Self.stall
@@ -127,6 +136,21 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
     /// A stream was closed by its exchange.
     func noteRelease() {
         used -= 1
+        if connection.hasLeftovers { cleanLater() }
+        schedule()
+    }
+
+    private func cleanLater() {
+        if let cleaning, !cleaning.hasRung { return }
+        let alarm = cleaning ?? Alarm(on: loop) { [unowned self] in clean() }
+        cleaning = alarm
+        alarm.set(after: Self.leftoverTime)
+    }
+
+    private func clean() {
+        guard !isOver else { return }
+        connection.endLeftovers(olderThan: UInt64(Self.leftoverTime.count) * 1_000_000, at: now)
+        if connection.hasLeftovers { cleanLater() }
         schedule()
     }
 
@@ -138,7 +162,10 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
         schedule()
     }
 
-    public func channelChanged(_ channel: Channel) { advance() }
+    public func channelChanged(_ channel: Channel) {
+        guard case .end(let rest) = wait else { return advance() }
+        if channel.isOpen { discard(rest) } else { close() }
+    }
 
     // MARK: - Bytes
 
@@ -157,14 +184,15 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
         if isLost { return end() }
         if connection.excess != nil {
             connection.endForExcess()
-            return finish()
+            return cancel()
         }
-        if isFlushed, connection.isOver || connection.hasFailed { return end() }
+        if isFlushed, connection.hasFailed { return end() }
+        if isFlushed, connection.isOver { return finish() }
         if connection.isRetired { isRetired = true }
         if connection.requiresHTTP11 { carrier.peer.streams.noteNeedOfHTTP11(at: loop.now) }
-        // A server may fail to end a stream whose response was whole.
-        if used == 0, !connection.hasStreams || isTimedOut {
-            if isRetired || isTimedOut { return finish() }
+        if used == 0, !connection.hasStreams, isFlushed {
+            if isTimedOut { return cancel() }
+            if isRetired { return finish() }
             rest()
         } else if isTimedOut ? !meetSilence() : !awaitFrame() {
             return end()
@@ -212,7 +240,7 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
     /// - Returns: true.
     private func awaitFrame() -> Bool {
         switch wait {
-        case .frame: return true
+        case .frame, .end: return true
         case .pong where connection.awaitsPing: return true
         case .pong: answered = connection.lastFrame
         case .none, .request: began = now
@@ -251,8 +279,37 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
 
     // MARK: - The end
 
-    /// Tells the server that the connection ends, and closes it.
+    /// Tells the server that the connection ends, and waits until the server has ended it, too. Not all that was sent may have
+    /// arrived: if a frame of the server meets a closed socket, the system drops the rest. While a server may still read
+    /// content, GOAWAY is not sent: Node would drop what it has not read.
     private func finish() {
+        let mayBeRead = connection.hasSentLate
+        if !mayBeRead { sayEnd() }
+        leave()
+        if !mayBeRead { stream.shutdownWrite() }
+        stream.setDeadline(after: Self.lingerTime)
+        discard(Self.lingerBytes)
+    }
+
+    private func discard(_ limit: Int) {
+        let buffer = loop.buffers.take()
+        defer { loop.buffers.give(buffer) }
+        var rest = limit
+        while rest > 0 {
+            buffer.clear()
+            switch stream.tryRead(into: buffer) {
+            case .moved(let count): rest -= count
+            case .wouldBlock:
+                wait = .end(rest: rest)
+                return
+            case .endOfStream, .failed: return close()
+            }
+        }
+        close()
+    }
+
+    /// Tells the server that the connection ends, and closes it.
+    private func cancel() {
         sayEnd()
         end()
     }
@@ -260,12 +317,21 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
     /// Closes the connection. Its streams are lost.
     private func end() {
         guard !isOver else { return }
+        leave()
+        close()
+    }
+
+    private func close() {
+        stream.forgetObserver()
+        stream.close()
+    }
+
+    /// Ends the streams. They are lost.
+    private func leave() {
         isOver = true
         isRetired = true
         carrier.peer.streams.remove(self)
         carrier.peer.pool.leave(carrier)
-        stream.forgetObserver()
-        stream.close()
         connection.lose()
         spare.removeAll()
         deliver()

@@ -293,17 +293,23 @@ final class HTTP2Origin: Sendable {
                     session.ping(() => request.stream.close(Number(code)));
                 });
             }
-            // A whole response at the first piece of the request. With `open`, the stream ends with the request.
+            // A whole response at the first piece of the request. With `open`, the stream ends with the request; with `last`, it
+            // is the last one of its connection, and the request is read slowly; with `stuck`, no more is read.
             if (path === '/early') {
                 let size = 0;
                 request.once('data', () => {
                     response.writeHead(201, { 'content-length': 5 });
                     response.write('early');
                     if (query !== 'open') response.end();
+                    if (query === 'last') session.close();
                 });
-                request.on('data', piece => { size += piece.length; });
-                request.on('aborted', () => console.log(`/aborted ${size}`));
-                return request.on('end', () => { console.log(`/read ${size}`); response.end(); });
+                request.on('data', piece => {
+                    size += piece.length;
+                    if (query === 'last' || query === 'stuck') request.pause();
+                    if (query === 'last') setTimeout(() => request.resume(), 5);
+                });
+                request.on('aborted', () => console.log(`/aborted ${size} bytes`));
+                return request.on('end', () => { console.log(`/read ${size} bytes`); response.end(); });
             }
             if (path === '/late') return request.on('end', () => setTimeout(() => answer(200), 300)).resume();
             answer(200, path === '/any' ? 'this is h2\\n' : undefined);

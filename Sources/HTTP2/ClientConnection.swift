@@ -93,7 +93,7 @@ public final class ClientConnection: MultiplexedConnection {
     /// Opens a stream for one request. Its HEADERS are sent when the request's head is written to it.
     /// - Parameter scheme: the value of `:scheme`; `http` unless it is `https`.
     public func open(scheme: Scheme) -> ResponseStream {
-        if !leftovers.isEmpty, running >= limit(at: now) { endSentLeftover() }
+        if !leftovers.isEmpty, running >= limit(at: now) { endLeftover { $0.state.isOutputSent } }
         let stream = takeSpare() as? ResponseStream ?? ResponseStream(of: self)
         stream.begin(scheme: scheme == .https ? "https" : "http")
         unsent.append(stream)
@@ -188,14 +188,19 @@ public final class ClientConnection: MultiplexedConnection {
         for leftover in leftovers where now &- leftover.since >= time { reset(leftover.stream, .noError) }
     }
 
-    /// Ends the oldest stream that waits only for the server to end it. It counts no more: RST_STREAM is sent before the next
-    /// HEADERS.
-    private func endSentLeftover() {
-        guard let place = leftovers.firstIndex(where: { $0.stream.state.isOutputSent }) else { return }
+    /// Ends the stream that was left first, so that a request can have its place.
+    /// - Returns: whether there was one.
+    public func endLeftover() -> Bool { endLeftover { _ in true } }
+
+    /// Ends the oldest of these streams. It counts no more: RST_STREAM is sent before the next HEADERS.
+    @discardableResult
+    private func endLeftover(where isOne: (ResponseStream) -> Bool) -> Bool {
+        guard let place = leftovers.firstIndex(where: { isOne($0.stream) }) else { return false }
         let stream = leftovers.remove(at: place).stream
         reset(stream, .noError)
         remove(stream.id)
         stream.state.isOver = true
+        return true
     }
 
     /// Enlarges the window of a stream whose reader is faster than the window lets the server send: four times, so that it

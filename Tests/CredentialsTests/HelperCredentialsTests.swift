@@ -8,7 +8,7 @@ import Testing
 @testable import Credentials
 
 struct HelperCredentialsTests {
-    /// Another thread may have looked at the clock before the value was there.
+    /// The value has also ended for a thread that looked at the clock earlier.
     @Test func `a value that is used once keeps no other request from asking`() async throws {
         let answer = try HelperOutput.read(Array("authtype=Nonce\ncredential=1\nephemeral=1\n".utf8), as: .git)
         let helpers = HelperCredentials(time: .seconds(5))

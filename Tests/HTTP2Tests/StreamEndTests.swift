@@ -248,6 +248,23 @@ struct StreamEndTests {
         #expect(budget.take(upTo: 11) == 10)
     }
 
+    @Test func `content that waits gives its place to a request that needs it`() throws {
+        let server = try TestServer(settings: [(3, 1), (4, 10)])
+        let stream = server.request(Self.upload)
+        server.headers(1)
+        stream.release(asFault: false)
+        server.take()
+        #expect(server.client.busy == 1)
+        #expect(server.client.endLeftover())
+        #expect(!server.client.endLeftover())
+        #expect(server.client.busy == 0)
+        _ = server.request()
+        #expect(server.resetCode(of: 1) == 0)
+        #expect(server.content(of: 1) == "0123456789")
+        let last = server.frames.suffix(2).map { ($0.type, $0.stream) }
+        #expect(last.map(\.0) == [3, 1] && last.map(\.1) == [1, 3])
+    }
+
     @Test func `content for which the loop has no room is dropped with the exchange`() throws {
         let budget = WindowBudget(limit: 9)
         let server = try TestServer(settings: [(4, 10)], windows: budget)

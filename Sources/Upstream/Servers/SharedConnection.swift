@@ -140,6 +140,10 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
         schedule()
     }
 
+    /// Ends a stream that its exchange has left, so that a request can have its place.
+    /// - Returns: whether there was one.
+    func makeRoom() -> Bool { !isRetired && connection.endLeftover() }
+
     private func cleanLater() {
         if let cleaning, !cleaning.hasRung { return }
         let alarm = cleaning ?? Alarm(on: loop) { [unowned self] in clean() }

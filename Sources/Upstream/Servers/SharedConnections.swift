@@ -106,6 +106,7 @@ public final class SharedConnections {
             if let stream = take(under: terms) { return stream }
             let handshake = handshakes.first { $0.terms == terms && $0.waiting.count < Self.streamGoal }
             if isLimited, isFull(under: terms) {
+                if connections.contains(where: { $0.terms == terms && $0.makeRoom() }) { continue }
                 guard await wait(within: loop.now.time(until: end)) else {
                     if loop.now < end { break }
                     throw .busy("all HTTP/2 connections with \(name) are in use", retryAfter: .seconds(1))

@@ -1,5 +1,5 @@
 /// The bytes by which the windows of streams may grow, for all connections of a loop. A stream whose reader was fast and then
-/// stops holds as much as its window, until it is gone.
+/// stops holds as much as its window, until it is gone. Content that waits behind the end of its exchange counts, too.
 public final class WindowBudget {
     private var free: Int
 

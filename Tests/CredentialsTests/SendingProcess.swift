@@ -68,7 +68,11 @@ struct SendingProcess {
         #expect(await Wait.asTask { asked.isDecided })
         try #require(asked.attempt).settle(
             .accepted, sample: sample.map { Account.Sample(target: 1, content: Array($0.utf8)) }, now: now)
-        #expect(try await Wait.asTask { try row(of: credential.version)?.isProven == true })
+        // The store has the change before the process does.
+        #expect(
+            try await Wait.asTask {
+                try row(of: credential.version)?.isProven == true && account(of: credential.version)?.isProven == true
+            })
     }
 
     /// An answer that was sent while the credential was good is refused.

@@ -58,12 +58,15 @@ import Testing
             #expect(retry.output == "crm is sent again from now on\n", "\(retry)")
             #expect(try Wait.until { try proxies.allSatisfy { try $0.get(server.api.url()).status == 200 } })
             // The grant and its token are one credential, which two servers judge.
-            let good = try run("credential list", proxies[1]).output
-            let isOne = good.split(separator: "\n").count { $0.contains("crm") } == 1
-            #expect(good.hasPrefix("good  ") && isOne, "\(good)")
-            for port in [server.endpoint.port, server.api.port] {
-                #expect(good.contains("http://127.0.0.1:\(port): accepted"), "\(good)")
-            }
+            let accepted = [server.endpoint.port, server.api.port].map { "http://127.0.0.1:\($0): accepted" }
+            var good = ""
+            // The store has the acceptances a little later.
+            #expect(
+                try Wait.until {
+                    good = try run("credential list", proxies[1]).output
+                    return good.hasPrefix("good  ") && accepted.allSatisfy { good.contains($0) }
+                }, "\(good)")
+            #expect(good.split(separator: "\n").count { $0.contains("crm") } == 1, "\(good)")
         }
     }
 

@@ -211,6 +211,27 @@ import Testing
         #expect(await Wait.asTask { third.hold == .unproven })
     }
 
+    @Test func `a value that is written late takes nothing from the account of a later value`() async throws {
+        let path = try StoreFile.temporary()
+        let place = SharedPlace.sqlite(path: path)
+        let (ours, theirs) = (try place.open(), try place.open())
+        let (next, last) = (SendingProcess.credential("next"), SendingProcess.credential("last"))
+        try await ours.isAccepted(now: now)
+        rename(path, path + ".away")
+        ours.store.accounts.replace(with: next.version)
+        #expect(await Wait.asTask { ours.store.writer.isHeldUp })
+        rename(path + ".away", path)
+        let asked = theirs.ask(last, now: now + 1000)
+        #expect(await Wait.asTask { asked.attempt != nil })
+        try #require(asked.attempt).settle(.refused, now: now + 1000)
+        #expect(try await Wait.asTask { try theirs.row(of: last.version)?.isTroubled == true })
+        let refused = try theirs.row(of: last.version)
+        ours.store.accounts.replace(with: last.version)
+        #expect(await Wait.asTask { ours.store.writer.isSettled })
+        #expect(try ours.row(of: last.version) == refused)
+        #expect(try ours.row() == nil)
+    }
+
     @Test func `a server that hangs is not waited for, and is asked again when it answers`() async throws {
         let calls = StoreCalls(limit: .milliseconds(50))
         let gate = DispatchSemaphore(value: 0)

@@ -195,8 +195,11 @@ enum AccountTables {
 }
 
 extension CredentialVersion {
+    /// The name of its account's row.
+    var accountName: String { isGrant ? name + AccountTables.grantMark : name }
+
     /// The columns: name, fingerprint.
     var columns: [DatabaseValue] {
-        [.text(isGrant ? name + AccountTables.grantMark : name), .bytes(fingerprintBytes)]
+        [.text(accountName), .bytes(fingerprintBytes)]
     }
 }

@@ -13,6 +13,8 @@ final class StoreJournal: Accounts.Journal, ProtectionSpaces.Journal, TokenStore
     private let calls: StoreCalls
     /// The reason why the last attempt to store an account failed.
     private let trouble = Mutex<DatabaseError?>(nil)
+    /// The latest value of each credential whose value was replaced, by the name in `AccountTables`.
+    private let latest = Mutex<[String: CredentialVersion]>([:])
 
     init(_ storage: StoredCredentials, calls: StoreCalls = StoreCalls()) {
         self.storage = storage
@@ -92,7 +94,11 @@ final class StoreJournal: Accounts.Journal, ProtectionSpaces.Journal, TokenStore
 
     func replaced(by version: CredentialVersion, isRenewal: Bool) {
         guard let (writer, key) = store else { return }
+        let name = version.accountName
+        latest.withLock { $0[name] = version }
         writer.submit { connection, revision throws(DatabaseError) in
+            // If the store was away or slow, it may have an account of a later value.
+            guard self.latest.withLock({ $0[name] == version }) else { return }
             try AccountTables.replace(
                 with: version, isRenewal: isRenewal, key, on: LearnedTables.today, at: revision, connection)
         }

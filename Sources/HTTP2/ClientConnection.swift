@@ -56,6 +56,10 @@ public final class ClientConnection: MultiplexedConnection {
     public private(set) var requiresHTTP11 = false
     /// Whether content was sent behind a whole response. The server may read it for some time.
     public private(set) var hasSentLate = false
+    /// Whether the server has sent a frame.
+    private var hasFrame = false
+    /// Whether the server has sent something that is not HTTP/2.
+    var isNoHTTP2: Bool { hasInput && !hasFrame }
     /// Whether a PING is not answered yet.
     public private(set) var awaitsPing = false
 
@@ -241,6 +245,7 @@ public final class ClientConnection: MultiplexedConnection {
     // MARK: - What the callbacks note
 
     override func admits(_ frame: nghttp2_frame_hd) -> Bool {
+        hasFrame = true
         switch UInt32(frame.type) {
         case NGHTTP2_PUSH_PROMISE.rawValue: return false
         case NGHTTP2_HEADERS.rawValue:

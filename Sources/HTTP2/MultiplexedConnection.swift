@@ -48,6 +48,8 @@ public class MultiplexedConnection {
     /// The time of the current call, in nanoseconds.
     private(set) var now: UInt64 = 0
     public private(set) var excess: Excess?
+    /// Whether the peer has sent bytes.
+    private(set) var hasInput = false
     /// Whether the peer's bytes cannot be read any further.
     public private(set) var hasFailed = false
     private var isLost = false
@@ -150,6 +152,7 @@ public class MultiplexedConnection {
     public func receive(_ bytes: Span<UInt8>, at now: UInt64) {
         self.now = now
         guard !hasFailed, !bytes.isEmpty else { return }
+        hasInput = true
         let read = bytes.withUnsafeBufferPointer { nghttp2_session_mem_recv(session, $0.baseAddress, $0.count) }
         guard read < 0 else { return }
         hasFailed = true

@@ -182,7 +182,8 @@ public final class ResponseStream: MultiplexedStream {
 
     override func lose() {
         state.isOver = true
-        if !state.hasInputEnded { fail(progress.isSent ? .lost : .unprocessed) }
+        guard !state.hasInputEnded else { return }
+        fail(client.isNoHTTP2 ? .malformed(.noHTTP2) : progress.isSent ? .lost : .unprocessed)
     }
 
     /// Whether the server has opened a tunnel.

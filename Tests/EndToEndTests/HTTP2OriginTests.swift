@@ -90,6 +90,92 @@ struct HTTP2OriginTests {
         }
     }
 
+    /// Starts a server of Node that speaks HTTP/2 without TLS and nothing else. It wants a login, and sends content back.
+    private static func withClearNode(_ body: (UInt16) throws -> Void) throws {
+        let port = FreePort.take()
+        defer { FreePort.release(port) }
+        let script = """
+            require('http2').createServer().on('stream', (stream, head) => {
+                if (!(head.authorization || '').startsWith('Basic ')) {
+                    stream.respond({ ':status': 401, 'www-authenticate': 'Basic realm="r"' }, { endStream: true });
+                    return;
+                }
+                let text = '';
+                stream.on('data', piece => { text += piece; });
+                stream.on('end', () => {
+                    stream.respond({ ':status': 200 });
+                    stream.end(head[':method'] + text);
+                });
+            }).listen(\(port), '127.0.0.1');
+            """
+        let server = try Subprocess("node", ["-e", script])
+        try Socket.awaitListener(on: port, of: server)
+        try body(port)
+    }
+
+    /// The lines of the log for requests that came by HTTP/1.1 and went to the server by HTTP/2.
+    private func changed(in proxy: AttacheProcess) -> Int {
+        proxy.accessLogLines.count { $0.contains(#""upstream_http":"2""#) && !$0.contains(#""http":"2""#) }
+    }
+
+    private static let known = """
+        credential web { user \(Account.user); password file @/password }
+        challenge { host 127.0.0.1; secure no; use web }
+
+        """
+
+    @Test(.enabled(if: HTTP2Origin.Kind.node.isInstalled))
+    func `a client of HTTP 1_1 uses a server that speaks HTTP 2 without TLS and nothing else`() throws {
+        try Self.withClearNode { port throws in
+            let url = "http://127.0.0.1:\(port)/"
+            try AttacheProcess.visitingZoo(Self.known + "route 127.0.0.1:\(port) { http2 prior-knowledge }\n") {
+                proxy throws in
+                #expect(try proxy.get(url).text == "GET", "\(proxy.accessLog)")
+                let fetched = try proxy.get(url, "-d", "content")
+                #expect(fetched.text == "POSTcontent" && fetched["via"]?.contains("2 attache-") == true, "\(fetched)")
+                let statuses = try Parallel.fetch(50, url, through: proxy)
+                #expect(statuses.count == 50 && statuses.allSatisfy { $0 == 200 }, "\(statuses)")
+                #expect(try connections(of: proxy) == 1)
+                #expect(Wait.until { changed(in: proxy) == 52 }, "\(proxy.accessLog)")
+            }
+        }
+    }
+
+    /// The parent may not know that the server speaks HTTP/2, so it is asked for a tunnel.
+    @Test(.enabled(if: HTTP2Origin.Kind.node.isInstalled))
+    func `a server that speaks HTTP 2 without TLS is reached in a tunnel of a parent`() throws {
+        try Self.withClearNode { port throws in
+            try AttacheProcess.running { parent throws in
+                let rules =
+                    Self.known + "parent up { http 127.0.0.1:\(parent.port) }\n"
+                    + "route 127.0.0.1:\(port) { http2 prior-knowledge; via up }\n"
+                try AttacheProcess.visitingZoo(rules) { proxy throws in
+                    let statuses = try Parallel.fetch(20, "http://127.0.0.1:\(port)/", through: proxy)
+                    #expect(statuses.count == 20 && statuses.allSatisfy { $0 == 200 }, "\(statuses)")
+                    #expect(Wait.until { changed(in: proxy) == 20 }, "\(proxy.accessLog)")
+                    #expect(try connections(of: proxy) == 1)
+                }
+            }
+        }
+    }
+
+    @Test func `a server of HTTP 1_1 behind a route with prior-knowledge gives a 502, but for an upgrade`() throws {
+        let port = FreePort.take()
+        defer { FreePort.release(port) }
+        let server = try Subprocess("python3", ["-m", "http.server", "--bind", "127.0.0.1", "\(port)"])
+        try Socket.awaitListener(on: port, of: server)
+        let origin = try RecordingOrigin.answering()
+        try AttacheProcess.running("route 127.0.0.1 { http2 prior-knowledge }") { proxy throws in
+            let fetched = try proxy.get("http://127.0.0.1:\(port)/")
+            #expect(fetched.status == 502, "\(fetched)")
+            #expect(fetched.text.contains("the server does not speak HTTP/2; if its route says"), "\(fetched)")
+            let upgraded = try proxy.get(
+                origin.url(), "-H", "Connection: Upgrade", "-H", "Upgrade: websocket",
+                "-H", "Sec-WebSocket-Version: 13", "-H", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
+            #expect(upgraded.status == 200 && origin.messages.count == 1, "\(upgraded)")
+        }
+    }
+
     @Test func `Digest is answered on streams of one connection`() throws {
         let origin = try HTTP2Origin(.apache)
         try AttacheProcess.visitingZoo(Self.digest) { proxy throws in

@@ -440,6 +440,6 @@ struct StreamEndTests {
         #expect(server.client.isOver)
         #expect(server.client.isRetired)
         server.client.lose()
-        #expect(stream.failure == .lost)
+        #expect(stream.failure == .malformed(.noHTTP2))
     }
 }

@@ -28,7 +28,7 @@ extension ForwardingContext {
     /// - Throws: the refusal for the client.
     func beginConnection() throws(ExchangeFailure) -> Bool {
         guard destination.hops.isEmpty, origin.scheme == .http, exchange.own != nil || !exchange.asksForPractice,
-            downstream.tunnel == nil || !offersHTTP2
+            !(hasPriorKnowledge && offersHTTP2)
         else { return false }
         let isJudged = exchange.own == nil || destination.address != nil
         do throws(Refusal) {
@@ -192,10 +192,10 @@ extension ForwardingContext {
 
     /// Whether the exchange may use HTTP/2 with the server that gets its requests: the origin, or a parent. Not for a login,
     /// which belongs to a connection, and not for an upgrade. The proxy's own requests are few, but may use the tunnels.
-    /// Without TLS, the client must know that the origin speaks it.
+    /// Without TLS, the origin must be known to speak it.
     public var offersHTTP2: Bool {
         let peer = exchange.way.peer(of: origin)
-        guard peer.isSecure || downstream.tunnel?.hasPriorKnowledge == true && !peer.isProxy,
+        guard peer.isSecure || hasPriorKnowledge && !peer.isProxy,
             destination.route.http2.isForOrigins, exchange.probe == nil, !exchange.needsHTTP11,
             exchange.opensTunnel || mayBeStream
         else { return false }

@@ -72,7 +72,13 @@ public struct ForwardingContext {
     /// TLS.
     var mayBeRelayed: Bool {
         !origin.isSecure && exchange.request.upgrade == nil && exchange.request.authority != nil
-            && downstream.tunnel?.hasPriorKnowledge != true
+            && !hasPriorKnowledge
+    }
+
+    /// Whether the origin has no TLS and is known to speak HTTP/2: by the route, or by the client in its tunnel.
+    var hasPriorKnowledge: Bool {
+        origin.scheme == .http
+            && (destination.route.http2 == .priorKnowledge || downstream.tunnel?.hasPriorKnowledge == true)
     }
 
     /// Sets the path of the request.

@@ -24,6 +24,8 @@ public enum Defect: Error, Equatable, Sendable, CustomStringConvertible {
     case unsupportedVersion
     /// A frame of HTTP/2 in place of a status line.
     case onlyHTTP2
+    /// Anything but SETTINGS at the start of a connection of HTTP/2 (RFC 9113 section 3.4).
+    case noHTTP2
 
     // Target and Host (RFC 9112 section 3.2).
     case malformedTarget
@@ -96,7 +98,10 @@ public enum Defect: Error, Equatable, Sendable, CustomStringConvertible {
         case .statusOutOfRange: "the status code is not between 100 and 599"
         case .malformedVersion: "the start line does not name an HTTP version"
         case .unsupportedVersion: "the HTTP version is not supported"
-        case .onlyHTTP2: "the server speaks only HTTP/2, which it has not offered by TLS (ALPN)"
+        case .onlyHTTP2:
+            "the server speaks only HTTP/2, which it has not offered by TLS (ALPN); if it has no TLS, write 'http2 prior-knowledge' in its route"
+        case .noHTTP2:
+            "the server does not speak HTTP/2; if its route says 'http2 prior-knowledge', remove that"
         case .malformedTarget: "the request target is malformed"
         case .fragmentInTarget: "the request target has a fragment"
         case .rawBytesInTarget: "the request target has bytes that must be percent-encoded"

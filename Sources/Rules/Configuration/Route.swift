@@ -34,9 +34,12 @@ extension Configuration {
             case clients
             /// Allowed for origins and for tunnels through parents alone.
             case origins
+            /// Allowed for both sides, and spoken with origins without TLS, which are known to speak it (RFC 9113
+            /// section 3.3).
+            case priorKnowledge = "prior-knowledge"
 
-            public var isForClients: Bool { self == .yes || self == .clients }
-            public var isForOrigins: Bool { self == .yes || self == .origins }
+            public var isForClients: Bool { self != .no && self != .origins }
+            public var isForOrigins: Bool { self != .no && self != .clients }
         }
 
         /// The requests of a `route` that belong to a trace (W3C Trace Context).

@@ -28,12 +28,17 @@ extension Explanation.Text {
         } else if !isInTunnel, !explanation.http2Listeners.isEmpty {
             words.append("offered to the client at \(explanation.http2Listeners.joined(separator: ", "))")
         }
-        if let handshake = explanation.handshake {
-            if handshake.namesLogin {
-                words.append("not offered to the server: \(Explanation.Handshake.loginWords)")
+        if explanation.handshake != nil {
+            if explanation.namesLogin {
+                words.append("not offered to the server: \(Explanation.loginWords)")
             } else {
                 words.append(route.http2.isForOrigins ? "offered to the server" : "not offered to the server")
             }
+        } else if route.http2 == .priorKnowledge, explanation.asked.protocol == .http, !request.opensTunnel {
+            words.append(
+                explanation.namesLogin
+                    ? "not spoken with the server: \(Explanation.loginWords)"
+                    : "spoken with the server without TLS, as the route says")
         } else if !isInTunnel, request.protocol == .http, route.action != .deny, route.parentList == nil {
             words.append("not offered to the server: it is asked without TLS")
         }

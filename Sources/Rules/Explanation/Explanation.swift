@@ -43,6 +43,9 @@ public struct Explanation: Sendable {
     let http2Listeners: [String]
     /// The TLS handshake with the origin; nil if the proxy would see none.
     public let handshake: Explanation.Handshake?
+    /// Whether a rule names NTLM or Negotiate for the origin.
+    let namesLogin: Bool
+    static let loginWords = "a rule names NTLM or Negotiate, which need HTTP/1.1"
     /// The reason why no challenge is answered under any rules; nil if the rules decide.
     public let reasonForNone: String?
     /// Whether CONNECT is allowed; nil unless the request is a CONNECT.
@@ -90,6 +93,7 @@ public struct Explanation: Sendable {
         self.asked = asked
         let isSecured = asked.protocol == .https && (!request.opensTunnel || route.action == .intercept)
         handshake = isSecured ? Explanation.Handshake(asked, terms: route.tls, rules: rules) : nil
+        namesLogin = rules.namesLogin(host: asked.host.utf8Span.span, port: asked.port, isProxy: false)
         connectIsAllowed = request.opensTunnel ? rules.egress.permitsConnect(port: request.port) : nil
         let literal = HostPattern.withName(of: request.host.utf8Span.span) { HostPattern.address($0) }
         egress = (literal.map { [$0] } ?? request.addresses).map { address in
@@ -165,15 +169,10 @@ public struct Explanation: Sendable {
         public let terms: Configuration.TLSTerms?
         public let trust: Challenge
         public let certificate: Challenge
-        /// Whether a rule names NTLM or Negotiate for the server.
-        let namesLogin: Bool
-        static let loginWords = "a rule names NTLM or Negotiate, which need HTTP/1.1"
 
         /// - Parameter request: the request as the origin gets it.
         init(_ request: ExplainedRequest, terms: Configuration.TLSTerms?, rules: RuleSet) {
             self.terms = terms
-            namesLogin = rules.namesLogin(
-                host: request.host.utf8Span.span, port: request.port, isProxy: false)
             var query = request.query(method: .serverTrust)
             query.findings = request.findings
             trust = Self.challenge(query, isKnown: !request.findings.isEmpty, rules)
@@ -232,7 +231,8 @@ public struct Explanation: Sendable {
             if !speaksHTTP {
                 passage = "which resolves the name"
             } else {
-                passage = request.protocol == .http ? "which sends the request" : "by a tunnel (CONNECT)"
+                let isRelayed = request.protocol == .http && route.http2 != .priorKnowledge
+                passage = isRelayed ? "which sends the request" : "by a tunnel (CONNECT)"
             }
             http2 = speaksHTTP ? Self.http2(server, for: request, on: route, by: rules) : nil
             let methods: [(AuthenticationMethod, String)] =
@@ -260,7 +260,7 @@ public struct Explanation: Sendable {
             if server.scheme != .https { return "\(no): it is asked without TLS" }
             if !route.http2.isForOrigins { return no }
             if rules.namesLogin(host: server.address.host.utf8Span.span, port: server.address.port, isProxy: true) {
-                return "\(no): \(Handshake.loginWords)"
+                return "\(no): \(Explanation.loginWords)"
             }
             return request.protocol == .ftp ? "\(no): ftp needs HTTP/1.1" : "offered to the parent"
         }

@@ -45,7 +45,18 @@ extension ManualTopic {
         Some requests use HTTP/1.1: logins by NTLM and Negotiate, WebSockets, and requests that the server refuses with
         HTTP_1_1_REQUIRED. Apache does that where a folder wants a client certificate. The proxy then asks that server by
         HTTP/1.1 for 10 minutes. The proxy's own requests, such as those for tokens, use HTTP/1.1. So do requests to servers
-        without TLS, unless the client has begun with HTTP/2 in its tunnel, or a parent makes them.
+        without TLS, unless the route says `http2 prior-knowledge`, the client has begun with HTTP/2 in its tunnel, or a parent
+        makes them.
+
+        = prior-knowledge
+        A server without TLS cannot say that it speaks HTTP/2, so the rule file must (RFC 9113 section 3.3):
+
+            route grpc.example.com:50051 { http2 prior-knowledge }
+
+        The proxy speaks HTTP/2 with such a server for clients of both versions. So a client of HTTP/1.1 can use a server that
+        speaks only HTTP/2. A server that speaks only HTTP/1.1 does not understand it, and the client gets a 502. Requests
+        that need HTTP/1.1, such as WebSockets and logins by NTLM, still use it. If the route leads through a parent, the
+        proxy asks it for a tunnel (CONNECT). With servers of https, HTTP/2 is offered as with `yes`.
 
         = parents
         A parent of https that chooses HTTP/2 opens tunnels on streams of a shared connection, up to 1000 on one. It also makes

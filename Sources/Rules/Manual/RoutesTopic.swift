@@ -87,9 +87,15 @@ extension RouteReader.Word {
             "", example: "route legacy.example.com:8080 { decode }",
             "Decode gzip and deflate bodies for clients that did not ask for such bodies."),
         .http2: DirectiveManual(
-            "yes|no|clients|origins", default: "yes", example: "route *.corp.example.com { intercept; http2 no }",
-            "Who may use HTTP/2: clients in an intercepted tunnel, origins and parents of https, or both. See 'attache help http2'."
-        ),
+            "yes|no|clients|origins|prior-knowledge", default: "yes",
+            example: """
+                route *.corp.example.com { intercept; http2 no }
+                route grpc.example.com:50051 { http2 prior-knowledge }
+                """,
+            """
+            Who may use HTTP/2: clients in an intercepted tunnel, origins and parents of https, or both (`yes`). With
+            `prior-knowledge` the proxy speaks it with origins of http, too. See 'attache help http2'.
+            """),
         .tls: DirectiveManual(
             "minimum VERSION | maximum VERSION | revocation FILE …",
             example: """

@@ -21,7 +21,7 @@ struct RouteReader: BlockReader {
             case .upgrade: .optional("a port")
             case .tls: .some("'minimum' or 'maximum' and a version, or 'revocation' and paths", .path, repeats: true)
             case .trace: .one("'continue', 'start' or 'no'")
-            case .http2: .one("'yes', 'no', 'clients' or 'origins'")
+            case .http2: .one("'yes', 'no', 'clients', 'origins' or 'prior-knowledge'")
             case .via: .some("the names of parents")
             }
         }
@@ -49,6 +49,12 @@ struct RouteReader: BlockReader {
                 log.report(at: word.node.name.range, "remove '\(word.name.rawValue)': it has no effect beside 'deny'")
             }
         }
+        let http2 = said(.http2)?.values.first.flatMap { parse.keyword($0, Configuration.Route.HTTP2.self) }
+        if http2 == .priorKnowledge, let upgrade = said(.upgrade) {
+            log.report(
+                at: upgrade.range,
+                "remove 'upgrade' or 'http2 prior-knowledge': upgraded requests use TLS, where servers choose HTTP/2")
+        }
         guard let (host, port) = parse.splitPort(value), let pattern = parse.hostPattern(value, host) else { return }
         if draft.routes.count >= SyntaxLimits.rules {
             log.report(at: value.range, "more than \(SyntaxLimits.rules) routes")
@@ -58,7 +64,6 @@ struct RouteReader: BlockReader {
             draft.detours.append((draft.routes.count, via.values))
         }
         let trace = said(.trace)?.values.first.flatMap { parse.keyword($0, Configuration.Route.Trace.self) }
-        let http2 = said(.http2)?.values.first.flatMap { parse.keyword($0, Configuration.Route.HTTP2.self) }
         draft.configuration.routes.append(
             .init(
                 host: pattern, port: port, action: action ?? .tunnel, upgrade: said(.upgrade).flatMap(upgradedPort),

@@ -11,6 +11,8 @@ enum AttacheContestant {
         case full(digestPort: UInt16)
         /// TLS to the origin, which the root `anchor` vouches for, also for requests without.
         case originating(anchor: String, upgrades: Bool = true)
+        /// HTTP/2 to origins without TLS, since they are known to speak it.
+        case knowing
         /// Everything through a parent proxy that wants a login.
         case loggingIn(SquidParent.Scheme, parent: UInt16)
         /// An origin that wants `method`, answered by a rule with such modifiers, behind so many others that no index serves.
@@ -162,6 +164,13 @@ enum AttacheContestant {
                 authority { certificate \(certificates.authority); key \(certificates.authorityKey) }
                 route 127.0.0.1 { intercept }
                 challenge { host 127.0.0.1; method server-trust; anchor \(certificates.root) only; trust }
+
+                """
+        case .knowing:
+            return common + """
+                clients { allow 127.0.0.0/8 }
+                egress { allow 127.0.0.0/8; connect-ports any }
+                route 127.0.0.1 { http2 prior-knowledge }
 
                 """
         case .full(let digestPort):

@@ -178,6 +178,7 @@ enum StreamMeasure {
         if let clear = try withTunnels(in: setting, instructions) {
             findings.append(Finding("http2-clear-instructions", title, "", clear))
         }
+        if let known = try await takeKnown(in: setting) { findings.append(known) }
         return findings
     }
 
@@ -230,26 +231,30 @@ enum StreamMeasure {
         }
     }
 
-    /// Measures HTTP/2 without TLS on both sides, as gRPC speaks it in a tunnel: nghttpd is the origin. socat opens the tunnels,
-    /// since h2load cannot.
+    /// Measures requests by HTTP/1.1 to an origin that is known to speak HTTP/2 without TLS.
+    private static func takeKnown(in setting: Setting) async throws(BenchError) -> Finding? {
+        guard let (origin, port) = try clearOrigin(in: setting) else { return nil }
+        defer { origin.stop() }
+        return Finding(
+            "http2-known-instructions", "user instructions per GET by HTTP/1.1, HTTP/2 without TLS behind", "",
+            try await InstructionMeasure.instructions(
+                of: AttacheContestant.forward(setting.options.attache, .knowing), path: Workload.plain.path,
+                origin: port, in: setting))
+    }
+
+    /// Measures HTTP/2 without TLS on both sides, as gRPC speaks it in a tunnel. socat opens the tunnels, since h2load cannot.
     private static func withTunnels(
         in setting: Setting, _ measure: (ClearLoad) throws(BenchError) -> Double
     ) throws(BenchError) -> Double? {
-        for (program, option) in [("socat", "-V"), ("nghttpd", "--version")] {
-            guard (try? Child.run([program, option])) != nil else {
-                setting.miss("\(program) is not installed: it is needed for HTTP/2 without TLS on both sides")
-                return nil
-            }
+        guard (try? Child.run(["socat", "-V"])) != nil else {
+            setting.miss("socat is not installed: it is needed for HTTP/2 without TLS on both sides")
+            return nil
         }
+        guard let (origin, originPort) = try clearOrigin(in: setting) else { return nil }
+        defer { origin.stop() }
         let folder = setting.workspace.path
         let contestant = AttacheContestant.intercept(setting.options.attache, try setting.secure().certificates)
-        _ = try setting.workspace.write(String(repeating: "a", count: OriginContent.smallSize), to: "small")
-        let originPort = try RunningContestant.freePort()
         let authority = "127.0.0.1:\(originPort)"
-        let origin = try Child(
-            ["nghttpd", "--no-tls", "-a", "127.0.0.1", "-d", folder, "\(originPort)"], log: "\(folder)/nghttpd.log")
-        defer { origin.stop() }
-        guard RunningContestant.listens(origin, on: originPort) else { throw .machine("nghttpd did not start") }
         return try measure(
             ClearLoad(of: contestant) { requests, running throws(BenchError) in
                 let port = try RunningContestant.freePort()
@@ -264,6 +269,23 @@ enum StreamMeasure {
                     requests, over: 2, atOnce: 8,
                     ["-p", "h2c", "--connect-to=127.0.0.1:\(port)", "http://\(authority)/small"])
             })
+    }
+
+    /// Starts nghttpd, which serves 1 KiB by HTTP/2 without TLS; nil if it is not installed.
+    private static func clearOrigin(in setting: Setting) throws(BenchError) -> (Child, port: UInt16)? {
+        guard (try? Child.run(["nghttpd", "--version"])) != nil else {
+            setting.miss("nghttpd is not installed: it is needed for origins of HTTP/2 without TLS")
+            return nil
+        }
+        let folder = setting.workspace.path
+        _ = try setting.workspace.write(
+            String(repeating: "a", count: OriginContent.smallSize), to: String(Workload.plain.path.dropFirst()))
+        let port = try RunningContestant.freePort()
+        let origin = try Child(
+            ["nghttpd", "--no-tls", "-a", "127.0.0.1", "-d", folder, "\(port)"], log: "\(folder)/nghttpd.log")
+        if RunningContestant.listens(origin, on: port) { return (origin, port) }
+        origin.stop()
+        throw .machine("nghttpd did not start")
     }
 
     private static func isInstalled(in setting: Setting) -> Bool {

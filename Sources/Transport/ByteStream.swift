@@ -90,6 +90,24 @@ public final class ByteStream {
         tls.map { Transfer($0.read(into: buffer, limit: limit)) } ?? .endOfStream
     }
 
+    /// Reads what has come, and drops it.
+    /// - Parameter limit: in bytes.
+    /// - Returns: the bytes that may still come; nil if the stream has ended, or if the limit is reached.
+    public func discard(upTo limit: Int, buffers: BufferPool) -> Int? {
+        let buffer = buffers.take()
+        defer { buffers.give(buffer) }
+        var rest = limit
+        while rest > 0 {
+            buffer.clear()
+            switch tryRead(into: buffer) {
+            case .moved(let count): rest -= count
+            case .wouldBlock: return rest
+            case .endOfStream, .failed: return nil
+            }
+        }
+        return nil
+    }
+
     /// Writes from the front of `buffer`, and consumes the written bytes. With TLS, refused bytes must be offered again
     /// before any others.
     public func tryWrite(from buffer: ByteBuffer, limit: Int = .max) -> Transfer {

@@ -27,19 +27,7 @@ extension ClientSession {
     }
 
     func discard(_ limit: Int) {
-        let buffer = downstream.loop.buffers.take()
-        defer { downstream.loop.buffers.give(buffer) }
-        var rest = limit
-        while rest > 0 {
-            buffer.clear()
-            switch stream.tryRead(into: buffer) {
-            case .moved(let count): rest -= count
-            case .wouldBlock:
-                phase = .lingering(rest: rest)
-                return
-            case .endOfStream, .failed: return end()
-            }
-        }
-        end()
+        guard let rest = stream.discard(upTo: limit, buffers: downstream.loop.buffers) else { return end() }
+        phase = .lingering(rest: rest)
     }
 }

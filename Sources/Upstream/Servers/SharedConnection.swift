@@ -296,20 +296,8 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
     }
 
     private func discard(_ limit: Int) {
-        let buffer = loop.buffers.take()
-        defer { loop.buffers.give(buffer) }
-        var rest = limit
-        while rest > 0 {
-            buffer.clear()
-            switch stream.tryRead(into: buffer) {
-            case .moved(let count): rest -= count
-            case .wouldBlock:
-                wait = .end(rest: rest)
-                return
-            case .endOfStream, .failed: return close()
-            }
-        }
-        close()
+        guard let rest = stream.discard(upTo: limit, buffers: loop.buffers) else { return close() }
+        wait = .end(rest: rest)
     }
 
     /// Tells the server that the connection ends, and closes it.

@@ -250,7 +250,7 @@ public final class ClientConnection: MultiplexedConnection {
         case NGHTTP2_PUSH_PROMISE.rawValue: return false
         case NGHTTP2_HEADERS.rawValue:
             // A stream that is over may still get some.
-            if stream(frame.stream_id) == nil { noteUseless() }
+            if !hasStream(frame.stream_id) { noteUseless() }
         default: break
         }
         return excess == nil

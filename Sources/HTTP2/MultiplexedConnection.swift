@@ -202,6 +202,9 @@ public class MultiplexedConnection {
 
     func stream(_ id: Int32) -> MultiplexedStream? { find(id)?.takeUnretainedValue() }
 
+    /// Whether there is a stream of that number.
+    func hasStream(_ id: Int32) -> Bool { find(id) != nil }
+
     /// Finds a stream without retaining it. The stream must not be removed while it is used.
     private func find(_ id: Int32) -> Unmanaged<MultiplexedStream>? {
         if let recent, recent.id == id { return recent.stream }

@@ -165,24 +165,32 @@ public class MultiplexedStream {
         state.hasInputEnded && text.isEmpty && data.isEmpty && (state.framing != .chunked || state.hasTextEnded)
     }
 
-    /// Reads text into the free room of `buffer`, at most `limit` bytes.
+    /// Reads text into the free room of `buffer`, at most `limit` bytes. A head brings the content that has come with it, so
+    /// that both are passed on at once.
     public func read(into buffer: ByteBuffer, limit: Int) -> Movement {
         if state.isLost { return .lost }
-        let text = text
+        let (text, data) = (text, data)
         let room = min(limit, buffer.writableCount)
-        if text.isEmpty {
-            guard data.isEmpty || room < Self.leastRoom else { return .moved(moveData(to: buffer, limit: room)) }
-            refill()
+        var moved = 0
+        while moved < room {
+            if !text.isEmpty {
+                let count = min(text.count, room - moved)
+                buffer.append(text.readable.extracting(first: count))
+                text.consume(count)
+                moved += count
+            } else if data.isEmpty {
+                refillEnd()
+                if text.isEmpty { break }
+            } else if room - moved >= Self.leastRoom {
+                moved += moveData(to: buffer, limit: room - moved)
+            } else if moved == 0 {
+                moveData(to: text, limit: Self.pieceLimit)
+            } else {
+                break
+            }
         }
-        if text.isEmpty { return isAtEnd ? .end : .wouldBlock }
-        let count = min(text.count, room)
-        buffer.append(text.readable.extracting(first: count))
-        text.consume(count)
-        return .moved(count)
-    }
-
-    private func refill() {
-        if data.isEmpty { refillEnd() } else { moveData(to: text, limit: Self.pieceLimit) }
+        if moved > 0 || !text.isEmpty || !data.isEmpty { return .moved(moved) }
+        return isAtEnd ? .end : .wouldBlock
     }
 
     /// Moves DATA to `buffer`, as a chunk if the body is chunked.

@@ -12,6 +12,40 @@ struct ReceivedResponseTests {
         return (server, server.request("\(method) / HTTP/1.1\r\nHost: a.test\r\n\r\n"))
     }
 
+    @Test(arguments: ["content-length", "x-other"])
+    func `one read brings the head, its content and the end`(field: String) throws {
+        let (server, stream) = try Self.request()
+        server.headers(1, [(":status", "200"), (field, "5")], ends: false)
+        server.data(1, "hello", ends: true)
+        let buffer = ByteBuffer(capacity: 4096)
+        _ = stream.read(into: buffer, limit: .max)
+        let body = field == "x-other" ? "transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n" : "\r\nhello"
+        #expect(String(decoding: buffer.readable.array, as: UTF8.self) == "HTTP/1.1 200 \r\n\(field): 5\r\n\(body)")
+        #expect(stream.isAtEnd)
+    }
+
+    @Test(arguments: [1, 7, 100, 1023, 1024, 1025, 1500, 2000, 5000])
+    func `reads of any size bring the same`(size: Int) throws {
+        for length in [0, 1, 1000, 3000] {
+            let (server, stream) = try Self.request()
+            server.headers(1, [(":status", "200"), ("content-length", "\(length)")], ends: false)
+            server.data(1, String(repeating: "x", count: length), ends: true)
+            let text = ByteBuffer(capacity: 8192)
+            var end = MultiplexedStream.Movement.moved(0)
+            while case .moved = end {
+                let buffer = ByteBuffer(capacity: size)
+                end = stream.read(into: buffer, limit: size)
+                #expect(end == .moved(buffer.count) || buffer.isEmpty && end == .end)
+                #expect(buffer.count <= size)
+                if case .moved(0) = end { break }
+                text.append(buffer.readable)
+            }
+            #expect(end == .end)
+            let head = "HTTP/1.1 200 \r\ncontent-length: \(length)\r\n\r\n"
+            #expect(String(decoding: text.readable.array, as: UTF8.self) == head + String(repeating: "x", count: length))
+        }
+    }
+
     @Test func `a response is the text of HTTP 1.1, and then the end`() throws {
         let (server, stream) = try Self.request()
         #expect(!stream.isReadable)

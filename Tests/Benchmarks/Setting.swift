@@ -39,6 +39,8 @@ final class Setting {
         let wakeup = Wakeup()
         let alarm = Alarm(on: loop) { wakeup.signal() }
         alarm.set(after: Milliseconds(milliseconds))
+        // Else nothing would keep the alarm until it rings.
+        defer { alarm.cancel() }
         await wakeup.wait()
     }
 

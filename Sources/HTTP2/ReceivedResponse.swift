@@ -62,7 +62,10 @@ final class ReceivedResponse {
         guard !endsWithHead || !status.isInterim else { throw .incomplete }
         text.append("HTTP/1.1 " as StaticString)
         text.append(decimal: Int(status.rawValue))
-        text.append(" \r\n" as StaticString)
+        // Clients of HTTP/1.1 may show it, or fail without it, as h2load does.
+        text.append(" " as StaticString)
+        text.append(status.reason)
+        text.appendLineEnd()
         let lines = fields.lines
         text.append(lines.readable)
         let framing = try appendFraming(to: text, of: status, answering: method, endsWithHead)

@@ -28,6 +28,8 @@ struct HTTP2OriginTests {
             let first = try proxy.get(origin.url())
             #expect(first.status == 200 && first.text == "this is h2\n", "\(first)\n\(origin.errorOutput)")
             #expect(first["Via"]?.contains("2 attache-") == true, "\(first)")
+            // HTTP/2 has no reason phrase, but clients of HTTP/1.1 may want one.
+            #expect(first.heads.contains("HTTP/1.1 200 OK\r\n"), "\(first)")
             let options = ["--parallel-max", "64"]
             let statuses = try Parallel(1000, origin.url(), through: proxy, options: options).statuses()
             #expect(statuses.count == 1000 && statuses.allSatisfy { $0 == 200 }, "\(Set(statuses))")

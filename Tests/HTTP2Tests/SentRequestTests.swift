@@ -95,7 +95,7 @@ struct SentRequestTests {
         #expect(server.frames(of: 1).first?.fields.contains("expect: 100-continue") == true)
         #expect(server.frames(of: 1).map(\.endsStream) == [false])
         server.headers(1, [(":status", "100")], ends: false)
-        #expect(stream.readAll() == "HTTP/1.1 100 \r\n\r\n")
+        #expect(stream.readAll() == "HTTP/1.1 100 Continue\r\n\r\n")
         stream.writeAll("ok")
         server.take()
         #expect(server.content(of: 1) == "ok")

@@ -18,7 +18,7 @@ struct StreamEndTests {
         #expect(server.client.isRetired)
         #expect(!server.client.isOver)
         server.headers(1, [(":status", "200")])
-        #expect(streams[0].readAll() == "HTTP/1.1 200 \r\ncontent-length: 0\r\n\r\n")
+        #expect(streams[0].readAll() == "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
         let late = server.client.open(scheme: .https)
         #expect(late.writeAll(TestServer.get) == .lost)
         #expect(late.failure == .unprocessed)
@@ -126,7 +126,7 @@ struct StreamEndTests {
         #expect(stream.writeAll("1\r\nz\r\n") == .lost)
         #expect(stream.isWritable)
         #expect(stream.failure == nil)
-        #expect(stream.readAll() == "HTTP/1.1 413 \r\ncontent-length: 2\r\n\r\nno")
+        #expect(stream.readAll() == "HTTP/1.1 413 Content Too Large\r\ncontent-length: 2\r\n\r\nno")
         #expect(stream.readMovement() == .end)
     }
 
@@ -359,7 +359,7 @@ struct StreamEndTests {
         #expect(server.client.limit(at: server.now) == 1)
         for (stream, id) in zip(streams, [1, 3] as [UInt32]) {
             server.headers(id)
-            #expect(stream.readAll() == "HTTP/1.1 200 \r\ncontent-length: 0\r\n\r\n")
+            #expect(stream.readAll() == "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
         }
     }
 
@@ -400,7 +400,7 @@ struct StreamEndTests {
         #expect(server.client.isRetired)
         #expect(!server.client.isOver)
         server.headers(1)
-        #expect(stream.readAll() == "HTTP/1.1 200 \r\ncontent-length: 0\r\n\r\n")
+        #expect(stream.readAll() == "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
         #expect(server.client.isOver)
     }
 

@@ -26,7 +26,7 @@ struct TunnelStreamTests {
         let server = try TestServer()
         let stream = server.request(Self.connect)
         server.headers(1, ends: false)
-        #expect(stream.readAll() == "HTTP/1.1 200 \r\n\r\n")
+        #expect(stream.readAll() == "HTTP/1.1 200 OK\r\n\r\n")
         stream.writeAll("GET / HTTP/1.1\r\n\r\n0\r\n\r\n")
         server.take()
         server.data(1, "hello", ends: true)
@@ -88,19 +88,19 @@ struct TunnelStreamTests {
         server.headers(1, ends: false)
         server.send(Frame.data(1, "last", ends: hasEnded) + Frame.reset(1, 0))
         #expect(server.client.takeChanged().contains { $0 === stream })
-        #expect(stream.readAll() == "HTTP/1.1 200 \r\n\r\nlast")
+        #expect(stream.readAll() == "HTTP/1.1 200 OK\r\n\r\nlast")
         #expect(stream.isAtEnd && !stream.isLost)
         #expect(stream.writeAll("x") == .lost)
     }
 
     /// The library refuses content behind a 204.
-    @Test(arguments: ["200", "201", "299"])
+    @Test(arguments: ["200 OK", "201 Created", "299 "])
     func `any 2xx opens the tunnel`(status: String) throws {
         let server = try TestServer()
         let stream = server.request(Self.connect)
-        server.headers(1, [(":status", status), ("content-type", "a/b")], ends: false)
+        server.headers(1, [(":status", String(status.prefix(3))), ("content-type", "a/b")], ends: false)
         server.data(1, "raw")
-        #expect(stream.readAll() == "HTTP/1.1 \(status) \r\ncontent-type: a/b\r\n\r\nraw")
+        #expect(stream.readAll() == "HTTP/1.1 \(status)\r\ncontent-type: a/b\r\n\r\nraw")
     }
 
     @Test func `a refusal has a body, and ends the request in order`() throws {
@@ -110,7 +110,7 @@ struct TunnelStreamTests {
         server.data(1, "log in", ends: true)
         #expect(
             stream.readAll()
-                == "HTTP/1.1 407 \r\nproxy-authenticate: Basic realm=\"x\"\r\ntransfer-encoding: chunked\r\n\r\n"
+                == "HTTP/1.1 407 Proxy Authentication Required\r\nproxy-authenticate: Basic realm=\"x\"\r\ntransfer-encoding: chunked\r\n\r\n"
                 + "6\r\nlog in\r\n0\r\n\r\n")
         #expect(stream.isAtEnd && !stream.isLost)
         #expect(server.frames(of: 1).last?.endsStream == true)

@@ -67,14 +67,13 @@ final class ReceivedFields {
 
     /// Adds a field that was checked. The length of the content is kept apart.
     func add(_ name: Span<UInt8>, _ value: Span<UInt8>) {
-        if name.equals("content-length" as StaticString) {
+        switch name.count {
+        case 14 where name.equals("content-length" as StaticString):
             if hasContentLength { note(.repeatedContentLength) }
             hasContentLength = true
-            length.append(value)
-            return
-        }
-        if name.equals("content-type" as StaticString) {
-            isGRPC = GRPC.isMediaType(value)
+            return length.append(value)
+        case 12 where name.equals("content-type" as StaticString): isGRPC = GRPC.isMediaType(value)
+        default: break
         }
         Self.append(name, value, to: lines)
     }

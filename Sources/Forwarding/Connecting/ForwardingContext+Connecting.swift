@@ -193,8 +193,10 @@ extension ForwardingContext {
     /// Whether the exchange may use HTTP/2 with the server that gets its requests: the origin, or a parent. Not for a login,
     /// which belongs to a connection, and not for an upgrade. The proxy's own requests are few, but may use the tunnels.
     /// Without TLS, the origin must be known to speak it.
-    public var offersHTTP2: Bool {
-        let peer = exchange.way.peer(of: origin)
+    public var offersHTTP2: Bool { offersHTTP2(to: exchange.way.peer(of: origin)) }
+
+    /// - Parameter peer: the server that gets the requests.
+    private func offersHTTP2(to peer: UpstreamServer) -> Bool {
         guard peer.isSecure || hasPriorKnowledge && !peer.isProxy,
             destination.route.http2.isForOrigins, exchange.probe == nil, !exchange.needsHTTP11,
             exchange.opensTunnel || mayBeStream
@@ -225,7 +227,7 @@ extension ForwardingContext {
 
     /// Takes a stream of a connection with that server, if the request goes to it.
     func takeStream(of server: UpstreamServer) -> Bool {
-        guard server === exchange.way.peer(of: origin), server.mayShare, offersHTTP2,
+        guard server === exchange.way.peer(of: origin), server.mayShare, offersHTTP2(to: server),
             let stream = server.streams.take(under: terms)
         else { return false }
         attach(stream.connection, isReused: stream.isReused)

@@ -13,6 +13,7 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
     /// The connection below, with its server, terms and trust. It is in the loop's `IdlePool` while no stream is open.
     let carrier: OriginConnection
     private let connection: ClientConnection
+    private let scheme: Scheme
     private let metrics: Metrics
     /// The streams that exchanges use.
     private(set) var used = 0
@@ -73,6 +74,7 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
         over carrier: OriginConnection, limits: Limits, on loop: EventLoop, countedBy metrics: Metrics
     ) throws(ServerConnection.OutOfMemory) {
         self.carrier = carrier
+        scheme = carrier.peer.scheme
         self.metrics = metrics
         var settings = ClientConnection.Settings()
         settings.limits = limits
@@ -114,7 +116,7 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
         if used == 0 { carrier.peer.pool.leave(carrier) }
         used += 1
         metrics.add(to: .upstreamHTTP2Streams)
-        let stream = connection.open(scheme: carrier.peer.scheme)
+        let stream = connection.open(scheme: scheme)
         if let kept = spare.popLast(), let channel = kept.sharedStream {
             channel.carryNext(stream)
             return (kept, hasServed)

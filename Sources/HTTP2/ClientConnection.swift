@@ -59,7 +59,7 @@ public final class ClientConnection: MultiplexedConnection {
     /// Whether the server has sent a frame.
     private var hasFrame = false
     /// Whether the server has sent something that is not HTTP/2.
-    var isNoHTTP2: Bool { hasInput && !hasFrame }
+    var hasOtherProtocol: Bool { hasInput && !hasFrame }
     /// Whether a PING is not answered yet.
     public private(set) var awaitsPing = false
 

@@ -183,7 +183,7 @@ public final class ResponseStream: MultiplexedStream {
     override func lose() {
         state.isOver = true
         guard !state.hasInputEnded else { return }
-        fail(client.isNoHTTP2 ? .malformed(.noHTTP2) : progress.isSent ? .lost : .unprocessed)
+        fail(client.hasOtherProtocol ? .malformed(.noHTTP2) : progress.isSent ? .lost : .unprocessed)
     }
 
     /// Whether the server has opened a tunnel.

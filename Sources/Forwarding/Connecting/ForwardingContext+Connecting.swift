@@ -195,7 +195,7 @@ extension ForwardingContext {
     /// Without TLS, the origin must be known to speak it.
     public var offersHTTP2: Bool { offersHTTP2(to: exchange.way.peer(of: origin)) }
 
-    /// - Parameter peer: the server that gets the requests.
+    /// Whether the exchange may use HTTP/2 with that server, which gets its requests.
     private func offersHTTP2(to peer: UpstreamServer) -> Bool {
         guard peer.isSecure || hasPriorKnowledge && !peer.isProxy,
             destination.route.http2.isForOrigins, exchange.probe == nil, !exchange.needsHTTP11,

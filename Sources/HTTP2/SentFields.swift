@@ -26,6 +26,18 @@ final class SentFields {
         }
     }
 
+    /// Adds a field whose name is in lower case. The value must stay where it is until the section is handed over.
+    func add(_ name: StaticString, _ value: Span<UInt8>) {
+        value.withUnsafeBufferPointer { value in
+            add(name.bytes, value.baseAddress, value.count, isSecret: false, isConstant: true)
+        }
+    }
+
+    /// Adds a field whose name is in lower case.
+    func add(_ name: StaticString, _ value: StaticString) {
+        add(name.bytes, value.utf8Start, value.utf8CodeUnitCount, isSecret: false, isConstant: true)
+    }
+
     /// Adds a field whose value `write` appends to the buffer. The name is in lower case.
     func add(_ name: StaticString, write: (ByteBuffer) -> Void) {
         let start = values.count

@@ -37,10 +37,15 @@ final class WrittenRequest {
     /// - Parameter scheme: the scheme of a target in origin-form. The absolute-form, which parents get, has its own.
     func add(to fields: SentFields, from text: ByteBuffer, scheme: StaticString, secretNames: [String]) {
         let bytes = text.readable
-        fields.add(":method") { $0.append(bytes.extracting(head.methodName)) }
-        if !asksForTunnel { fields.add(":scheme") { $0.append(head.target.scheme == .http ? "http" : scheme) } }
-        if let authority = head.authority { fields.add(":authority") { $0.append(bytes.extracting(authority.text)) } }
-        if !asksForTunnel { fields.add(":path") { head.target.appendOriginForm(bytes, to: $0) } }
+        let target = head.target
+        fields.add(":method", bytes.extracting(head.methodName))
+        if !asksForTunnel { fields.add(":scheme", target.scheme == .http ? "http" : scheme) }
+        if let authority = head.authority { fields.add(":authority", bytes.extracting(authority.text)) }
+        if target.form == .origin {
+            fields.add(":path", bytes.extracting(target.path))
+        } else if !asksForTunnel {
+            fields.add(":path") { target.appendOriginForm(bytes, to: $0) }
+        }
         let dropped = FieldSet.outsideHTTP2.union(FieldSet(.host))
         for field in head.fields {
             if dropped.contains(field.known) || field.isNominated && field.known != .te { continue }
@@ -49,7 +54,7 @@ final class WrittenRequest {
             case .te:
                 // The only word that HTTP/2 knows (section 8.2.2).
                 guard bytes.extracting(field.value).equalsIgnoringCase("trailers" as StaticString) else { continue }
-                fields.add("te") { $0.append("trailers" as StaticString) }
+                fields.add("te", "trailers")
             case .other where name.equalsIgnoringCase("http2-settings" as StaticString): continue
             default: fields.add(field, in: bytes, isSecret: Self.contains(secretNames, name))
             }

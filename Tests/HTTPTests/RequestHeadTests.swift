@@ -268,21 +268,28 @@ import Testing
             h h:80 h:8080 h8 H 127.0.0.1 127.0.0.1:80 127.0.0.12 127.0.0.1:8 [::1]:80 u@h h: h.example h.example. 1.2 h:0 h..
             """.split(separator: " ")
         let used = RequestHead()
+        let forms: [(String) -> String] = [
+            { "GET http://\($0) HTTP/1.1\nHost: h\n\n" }, { "GET / HTTP/1.1\nHost: \($0)\n\n" },
+        ]
         for first in authorities {
             for second in authorities {
-                for end in ["", "/", "/x", "?q", "/\(first)", ":1/", "@x/", "x/"] {
-                    used.reset()
-                    _ = used.outcome(crlf("GET http://\(first)/ HTTP/1.1\nHost: h\n\n"))
-                    used.reset()
-                    let bytes = crlf("GET http://\(second)\(end) HTTP/1.1\nHost: h\n\n")
-                    let fresh = RequestHead()
-                    let (outcome, expected) = (used.outcome(bytes), fresh.outcome(bytes))
-                    #expect(outcome == expected, "\(second)\(end) after \(first)")
-                    #expect(used.authority?.text == fresh.authority?.text, "\(second)\(end) after \(first)")
-                    #expect(used.authority?.host == fresh.authority?.host)
-                    #expect(used.authority?.form == fresh.authority?.form)
-                    #expect(used.authority?.explicitPort == fresh.authority?.explicitPort)
-                    #expect(used.target.path == fresh.target.path && used.target.userinfo == fresh.target.userinfo)
+                for end in ["", "/", "/x", "?q", "/\(first)", ":1/", "@x/", "x/", ":", ":80"] {
+                    for (before, now) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                        used.reset()
+                        _ = used.outcome(crlf(forms[before]("\(first)" + (before == 0 ? "/" : ""))))
+                        used.reset()
+                        let bytes = crlf(forms[now]("\(second)\(end)"))
+                        let fresh = RequestHead()
+                        let (outcome, expected) = (used.outcome(bytes), fresh.outcome(bytes))
+                        let comment = Comment(rawValue: "\(second)\(end) after \(first), \(before) \(now)")
+                        #expect(outcome == expected, comment)
+                        #expect(used.authority?.text == fresh.authority?.text, comment)
+                        #expect(used.authority?.host == fresh.authority?.host, comment)
+                        #expect(used.authority?.form == fresh.authority?.form, comment)
+                        #expect(used.authority?.explicitPort == fresh.authority?.explicitPort, comment)
+                        #expect(used.target.path == fresh.target.path, comment)
+                        #expect(used.target.userinfo == fresh.target.userinfo, comment)
+                    }
                 }
             }
         }

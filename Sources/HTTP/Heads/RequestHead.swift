@@ -254,7 +254,7 @@ public final class RequestHead {
             return
         }
         guard let named = target.authority else {
-            let authority = try Authority(bytes, in: field.value)
+            let authority = try readAuthority(bytes, in: field.value)
             host.isKept = authority.text == field.value
             host.authority = authority
             return
@@ -264,6 +264,16 @@ public final class RequestHead {
             return
         }
         _ = try Authority(bytes, in: field.value)
+    }
+
+    /// Reads the Host field of a target that names no host. Mostly it is that of the request before.
+    private func readAuthority(_ bytes: Span<UInt8>, in range: Range<Int>) throws(Defect) -> Authority {
+        if let known = recent.read(bytes, from: range.lowerBound, to: range.upperBound), known.text == range {
+            return known
+        }
+        let authority = try Authority(bytes, in: range)
+        if authority.form != .ipv6, authority.text == range { recent.remember(authority, of: bytes) }
+        return authority
     }
 
     /// RFC 9112 section 9.3. A proxy must not believe `Connection: keep-alive` of HTTP/1.0: an older proxy before us

@@ -19,7 +19,7 @@ struct RecentAuthority {
         return Authority(form: form, text: start..<next, host: start..<start &+ hostCount, explicitPort: port)
     }
 
-    /// Remembers an authority that was read: a host name or dotted quad with or without a port.
+    /// Remembers an authority that was read: a host name or dotted quad with or without a port, all of it.
     mutating func remember(_ authority: Authority, of bytes: Span<UInt8>) {
         text.clear()
         text.append(bytes.extracting(authority.text))

@@ -12,6 +12,7 @@ import Transport
 public final class SharedConnection: StreamOwner, Channel.Observer {
     /// The connection below, with its server, terms and trust. It is in the loop's `IdlePool` while no stream is open.
     let carrier: OriginConnection
+    let terms: ConnectionTerms
     private let connection: ClientConnection
     private let scheme: Scheme
     private let metrics: Metrics
@@ -74,6 +75,7 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
         over carrier: OriginConnection, limits: Limits, on loop: EventLoop, countedBy metrics: Metrics
     ) throws(ServerConnection.OutOfMemory) {
         self.carrier = carrier
+        terms = carrier.terms
         scheme = carrier.peer.scheme
         self.metrics = metrics
         var settings = ClientConnection.Settings()
@@ -86,8 +88,6 @@ public final class SharedConnection: StreamOwner, Channel.Observer {
         if let early = carrier.early { connection.receive(early.readable, at: now) }
         metrics.add(to: .upstreamHTTP2Connections)
     }
-
-    var terms: ConnectionTerms { carrier.terms }
 
     // MARK: - Streams
 

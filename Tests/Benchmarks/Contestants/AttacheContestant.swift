@@ -11,6 +11,8 @@ enum AttacheContestant {
         case full(digestPort: UInt16)
         /// TLS to the origin, which the root `anchor` vouches for, also for requests without.
         case originating(anchor: String, upgrades: Bool = true)
+        /// HTTP/2 to origins without TLS, since they are known to speak it.
+        case knowing
         /// Everything through a parent proxy that wants a login.
         case loggingIn(SquidParent.Scheme, parent: UInt16)
         /// An origin that wants `method`, answered by a rule with such modifiers, behind so many others that no index serves.
@@ -19,7 +21,7 @@ enum AttacheContestant {
         case exchanging(origin: UInt16)
         /// Like `plain`, with this number of credentials for other hosts, each with a placeholder.
         case placeholders(Int)
-        /// Tunnels that are looked into, besides. Origins without TLS are known to speak HTTP/2.
+        /// Tunnels that are looked into, besides.
         case intercepting(Certificates)
         /// Like `plain`, with a dashboard at that port.
         case watched(admin: UInt16)
@@ -32,6 +34,9 @@ enum AttacheContestant {
     static func forward(_ binary: String, _ rules: Rules = .plain) -> Contestant {
         contestant(binary, rules) { .forward(proxy: $0) }
     }
+
+    /// HTTP/1.1 to the proxy, with the fields of h2load, and HTTP/2 without TLS behind.
+    static func known(_ binary: String) -> Contestant { contestant(binary, .knowing) { .simpleForward(proxy: $0) } }
 
     static func stored(_ binary: String, in directory: String) -> Contestant {
         forward(binary, .stored(directory: directory))
@@ -160,8 +165,15 @@ enum AttacheContestant {
                 clients { allow 127.0.0.0/8 }
                 egress { allow 127.0.0.0/8; connect-ports any }
                 authority { certificate \(certificates.authority); key \(certificates.authorityKey) }
-                route 127.0.0.1 { intercept; http2 prior-knowledge }
+                route 127.0.0.1 { intercept }
                 challenge { host 127.0.0.1; method server-trust; anchor \(certificates.root) only; trust }
+
+                """
+        case .knowing:
+            return common + """
+                clients { allow 127.0.0.0/8 }
+                egress { allow 127.0.0.0/8; connect-ports any }
+                route 127.0.0.1 { http2 prior-knowledge }
 
                 """
         case .full(let digestPort):

@@ -8,6 +8,8 @@ enum Route {
     case forward(proxy: UInt16)
     /// Like `forward`, with the field by which old proxies say that they keep the connection (RFC 9112 appendix C.2.2).
     case oldForward(proxy: UInt16)
+    /// Like `forward`, with the fields of h2load and no others.
+    case simpleForward(proxy: UInt16)
     /// CONNECT to the proxy on a port, then requests to the origin inside the tunnel.
     case tunnel(proxy: UInt16)
     /// Origin-form requests to a port that leads to the origin by itself.
@@ -19,8 +21,8 @@ enum Route {
 
     var port: UInt16 {
         switch self {
-        case .forward(let port), .oldForward(let port), .tunnel(let port), .relay(let port), .secureForward(let port),
-            .intercepted(let port):
+        case .forward(let port), .oldForward(let port), .simpleForward(let port), .tunnel(let port), .relay(let port),
+            .secureForward(let port), .intercepted(let port):
             port
         }
     }
@@ -28,31 +30,35 @@ enum Route {
     var opensTunnel: Bool {
         switch self {
         case .tunnel, .intercepted: true
-        case .forward, .oldForward, .relay, .secureForward: false
+        case .forward, .oldForward, .simpleForward, .relay, .secureForward: false
         }
     }
 
     var isSecure: Bool {
         switch self {
         case .secureForward, .intercepted: true
-        case .forward, .oldForward, .relay, .tunnel: false
+        case .forward, .oldForward, .simpleForward, .relay, .tunnel: false
         }
     }
 
-    /// The head of a GET as a browser sends it, of about 430 bytes.
+    /// The head of a GET. A browser's has about 430 bytes.
     func request(_ path: String, origin: UInt16) -> [UInt8] {
         let authority = "127.0.0.1:\(origin)"
         let target =
             switch self {
-            case .forward, .oldForward, .secureForward: "http://\(authority)\(path)"
+            case .forward, .oldForward, .simpleForward, .secureForward: "http://\(authority)\(path)"
             case .tunnel, .relay, .intercepted: path
             }
         var lines = [
             "GET \(target) HTTP/1.1",
             "Host: \(authority)",
         ]
-        lines += Self.fields(authority).map { "\($0): \($1)" }
-        lines.append("Connection: keep-alive")
+        if case .simpleForward = self {
+            lines.append("User-Agent: h2load nghttp2/1.52.0")
+        } else {
+            lines += Self.fields(authority).map { "\($0): \($1)" }
+            lines.append("Connection: keep-alive")
+        }
         if case .oldForward = self { lines.append("Proxy-Connection: keep-alive") }
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
     }

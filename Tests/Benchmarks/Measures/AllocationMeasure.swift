@@ -16,7 +16,7 @@ enum AllocationMeasure {
         ]
     }
 
-    private static func allocations(
+    static func allocations(
         of contestant: Contestant, path: String, origin: UInt16, in setting: Setting
     ) async throws(BenchError) -> Double {
         let (running, counter) = try start(contestant, in: setting)

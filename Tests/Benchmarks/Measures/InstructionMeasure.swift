@@ -49,8 +49,9 @@ enum InstructionMeasure {
         return findings
     }
 
-    private static func instructions(
-        of contestant: Contestant, _ manner: LoadGenerator.Manner, path: String, origin: UInt16, in setting: Setting
+    static func instructions(
+        of contestant: Contestant, _ manner: LoadGenerator.Manner = .keeps, path: String, origin: UInt16,
+        in setting: Setting
     ) async throws(BenchError) -> Double {
         let total = { (requests: Int) async throws(BenchError) in
             let report = "\(setting.workspace.path)/callgrind.out"

@@ -174,13 +174,19 @@ enum StreamMeasure {
         let digest = try instructions(ClearLoad(from: .http1, .digest, in: setting))
         findings.append(
             Finding("http2-digest-instructions", "  the further ones for a Digest answer", "", digest - costs[0]))
-        if let clear = try withTunnels(.http2, in: setting, instructions) {
-            let title = "user instructions per GET, HTTP/2 without TLS on both sides"
+        let title = "user instructions per GET, HTTP/2 without TLS on both sides"
+        if let clear = try withTunnels(in: setting, instructions) {
             findings.append(Finding("http2-clear-instructions", title, "", clear))
         }
-        if let known = try withTunnels(.http1, in: setting, instructions) {
+        if let (origin, port) = try clearOrigin(in: setting) {
+            defer { origin.stop() }
             let title = "user instructions per GET by HTTP/1.1, HTTP/2 without TLS behind"
-            findings.append(Finding("http2-known-instructions", title, "", known))
+            findings.append(
+                Finding(
+                    "http2-known-instructions", title, "",
+                    try await InstructionMeasure.instructions(
+                        of: AttacheContestant.known(setting.options.attache), path: Workload.plain.path, origin: port,
+                        in: setting)))
         }
         return findings
     }
@@ -196,13 +202,19 @@ enum StreamMeasure {
                 "http2-allocations", "allocations per GET on a stream, HTTP/1.1 behind", "",
                 try allocations(ClearLoad(from: .http1, in: setting)))
         ]
-        if let clear = try withTunnels(.http2, in: setting, allocations) {
+        if let clear = try withTunnels(in: setting, allocations) {
             let title = "allocations per GET, HTTP/2 without TLS on both sides"
             findings.append(Finding("http2-clear-allocations", title, "", clear))
         }
-        if let known = try withTunnels(.http1, in: setting, allocations) {
+        if let (origin, port) = try clearOrigin(in: setting) {
+            defer { origin.stop() }
             let title = "allocations per GET by HTTP/1.1, HTTP/2 without TLS behind"
-            findings.append(Finding("http2-known-allocations", title, "", known))
+            findings.append(
+                Finding(
+                    "http2-known-allocations", title, "",
+                    try await AllocationMeasure.allocations(
+                        of: AttacheContestant.known(setting.options.attache), path: Workload.plain.path, origin: port,
+                        in: setting)))
         }
         return findings
     }
@@ -238,38 +250,19 @@ enum StreamMeasure {
         }
     }
 
-    /// The version that h2load speaks in its tunnels.
-    private enum Version {
-        case http1, http2
-
-        func load(_ requests: Int, _ arguments: [String]) throws(BenchError) {
-            switch self {
-            case .http1: try StreamMeasure.load(requests, over: 16, atOnce: 1, ["--h1"] + arguments)
-            case .http2: try StreamMeasure.load(requests, over: 2, atOnce: 8, ["-p", "h2c"] + arguments)
-            }
-        }
-    }
-
-    /// Measures requests to an origin that speaks HTTP/2 without TLS, as servers of gRPC do. socat opens the tunnels, since
-    /// h2load cannot.
+    /// Measures HTTP/2 without TLS on both sides, as gRPC speaks it in a tunnel. socat opens the tunnels, since h2load cannot.
     private static func withTunnels(
-        _ version: Version, in setting: Setting, _ measure: (ClearLoad) throws(BenchError) -> Double
+        in setting: Setting, _ measure: (ClearLoad) throws(BenchError) -> Double
     ) throws(BenchError) -> Double? {
-        for (program, option) in [("socat", "-V"), ("nghttpd", "--version")] {
-            guard (try? Child.run([program, option])) != nil else {
-                setting.miss("\(program) is not installed: it is needed for HTTP/2 without TLS behind")
-                return nil
-            }
+        guard (try? Child.run(["socat", "-V"])) != nil else {
+            setting.miss("socat is not installed: it is needed for HTTP/2 without TLS on both sides")
+            return nil
         }
+        guard let (origin, originPort) = try clearOrigin(in: setting) else { return nil }
+        defer { origin.stop() }
         let folder = setting.workspace.path
         let contestant = AttacheContestant.intercept(setting.options.attache, try setting.secure().certificates)
-        _ = try setting.workspace.write(String(repeating: "a", count: OriginContent.smallSize), to: "small")
-        let originPort = try RunningContestant.freePort()
         let authority = "127.0.0.1:\(originPort)"
-        let origin = try Child(
-            ["nghttpd", "--no-tls", "-a", "127.0.0.1", "-d", folder, "\(originPort)"], log: "\(folder)/nghttpd.log")
-        defer { origin.stop() }
-        guard RunningContestant.listens(origin, on: originPort) else { throw .machine("nghttpd did not start") }
         return try measure(
             ClearLoad(of: contestant) { requests, running throws(BenchError) in
                 let port = try RunningContestant.freePort()
@@ -280,8 +273,27 @@ enum StreamMeasure {
                     ], log: "\(folder)/socat.log")
                 defer { tunnels.stop() }
                 guard RunningContestant.listens(tunnels, on: port) else { throw .machine("socat did not start") }
-                try version.load(requests, ["--connect-to=127.0.0.1:\(port)", "http://\(authority)/small"])
+                try load(
+                    requests, over: 2, atOnce: 8,
+                    ["-p", "h2c", "--connect-to=127.0.0.1:\(port)", "http://\(authority)/small"])
             })
+    }
+
+    /// Starts nghttpd, which serves 1 KiB by HTTP/2 without TLS; nil if it is not installed.
+    private static func clearOrigin(in setting: Setting) throws(BenchError) -> (Child, port: UInt16)? {
+        guard (try? Child.run(["nghttpd", "--version"])) != nil else {
+            setting.miss("nghttpd is not installed: it is needed for origins of HTTP/2 without TLS")
+            return nil
+        }
+        let folder = setting.workspace.path
+        _ = try setting.workspace.write(
+            String(repeating: "a", count: OriginContent.smallSize), to: String(Workload.plain.path.dropFirst()))
+        let port = try RunningContestant.freePort()
+        let origin = try Child(
+            ["nghttpd", "--no-tls", "-a", "127.0.0.1", "-d", folder, "\(port)"], log: "\(folder)/nghttpd.log")
+        if RunningContestant.listens(origin, on: port) { return (origin, port) }
+        origin.stop()
+        throw .machine("nghttpd did not start")
     }
 
     private static func isInstalled(in setting: Setting) -> Bool {

@@ -161,6 +161,30 @@ struct HTTP2OriginTests {
         }
     }
 
+    /// A server that speaks only HTTP/2 must understand the try, too.
+    @Test(.enabled(if: HTTP2Origin.Kind.node.isInstalled))
+    func `a credential that was refused is tried again by HTTP 2`() throws {
+        let (port, mark) = (FreePort.take(), Scratch.folder("h2-refusal") + "/mark")
+        defer { FreePort.release(port) }
+        let script = """
+            require('http2').createServer().on('stream', (stream, head) => {
+                const isGood = head.authorization && !require('fs').existsSync('\(mark)');
+                stream.respond({ ':status': isGood ? 200 : 401, 'www-authenticate': 'Basic realm="r"' }, { endStream: true });
+            }).listen(\(port), '127.0.0.1');
+            """
+        let server = try Subprocess("node", ["-e", script])
+        try Socket.awaitListener(on: port, of: server)
+        let rules = Self.known.replacing("use web", with: "use web; retry 1s")
+        try AttacheProcess.visitingZoo(rules + "route 127.0.0.1:\(port) { http2 prior-knowledge }\n") { proxy throws in
+            let status = { try proxy.get("http://127.0.0.1:\(port)/").status }
+            #expect(try Wait.until { try status() == 200 })
+            try Scratch.write("", to: mark)
+            #expect(try Wait.until { try status() == 401 })
+            unlink(mark)
+            #expect(try Wait.until { try status() == 200 })
+        }
+    }
+
     @Test func `a server of HTTP 1_1 behind a route with prior-knowledge gives a 502, but for an upgrade`() throws {
         let port = FreePort.take()
         defer { FreePort.release(port) }

@@ -191,14 +191,15 @@ extension ForwardingContext {
     // MARK: - HTTP/2
 
     /// Whether the exchange may use HTTP/2 with the server that gets its requests: the origin, or a parent. Not for a login,
-    /// which belongs to a connection, and not for an upgrade. The proxy's own requests are few, but may use the tunnels.
+    /// which belongs to a connection, and not for an upgrade. Of the proxy's own requests only a try of a credential may, and
+    /// the others may use the tunnels.
     /// Without TLS, the origin must be known to speak it.
     public var offersHTTP2: Bool { offersHTTP2(to: exchange.way.peer(of: origin)) }
 
     /// Whether the exchange may use HTTP/2 with that server, which gets its requests.
     private func offersHTTP2(to peer: UpstreamServer) -> Bool {
         guard peer.isSecure || hasPriorKnowledge && !peer.isProxy,
-            destination.route.http2.isForOrigins, exchange.probe == nil, !exchange.needsHTTP11,
+            destination.route.http2.isForOrigins, !exchange.needsHTTP11,
             exchange.opensTunnel || mayBeStream
         else { return false }
         let (version, parentVersion) = exchange.credentials.challenges?.loginVersions ?? (nil, nil)

@@ -44,9 +44,9 @@ extension ManualTopic {
 
         Some requests use HTTP/1.1: logins by NTLM and Negotiate, WebSockets, and requests that the server refuses with
         HTTP_1_1_REQUIRED. Apache does that where a folder wants a client certificate. The proxy then asks that server by
-        HTTP/1.1 for 10 minutes. The proxy's own requests, such as those for tokens, use HTTP/1.1. So do requests to servers
-        without TLS, unless the route says `http2 prior-knowledge`, the client has begun with HTTP/2 in its tunnel, or a parent
-        makes them.
+        HTTP/1.1 for 10 minutes. The proxy's own requests, such as those for tokens, use HTTP/1.1, but its tries of a refused
+        credential use what the server speaks. Requests to servers without TLS use HTTP/1.1, unless the route says
+        `http2 prior-knowledge`, the client has begun with HTTP/2 in its tunnel, or a parent makes them.
 
         = prior-knowledge
         A server without TLS cannot say that it speaks HTTP/2, so the rule file must (RFC 9113 section 3.3):

@@ -84,6 +84,9 @@ struct HTTP2RotationTests {
                 }
             }
             try replace(with: Account.password)
+            // The proxy hears of it a little later.
+            let authority = "\(HTTP2Origin.host):\(front.port)"
+            #expect(try Wait.until { try proxy.visit(authority, "/origin/", by: .upgraded).status == 200 })
             let load = try Load(url, through: proxy)
             #expect(Wait.until { count(Account.password) >= 50 })
             try replace(with: fresh)

@@ -178,17 +178,11 @@ enum StreamMeasure {
         if let clear = try withTunnels(in: setting, instructions) {
             findings.append(Finding("http2-clear-instructions", title, "", clear))
         }
-        if let (origin, port) = try clearOrigin(in: setting) {
-            defer { origin.stop() }
-            let title = "user instructions per GET by HTTP/1.1, HTTP/2 without TLS behind"
-            findings.append(
-                Finding(
-                    "http2-known-instructions", title, "",
-                    try await InstructionMeasure.instructions(
-                        of: AttacheContestant.known(setting.options.attache), path: Workload.plain.path, origin: port,
-                        in: setting)))
-        }
         return findings
+            + (try await takeKnown("instructions", "user instructions", in: setting) {
+                contestant, path, port async throws(BenchError) in
+                try await InstructionMeasure.instructions(of: contestant, path: path, origin: port, in: setting)
+            })
     }
 
     /// Measures the allocations of a request that comes without TLS.
@@ -206,17 +200,24 @@ enum StreamMeasure {
             let title = "allocations per GET, HTTP/2 without TLS on both sides"
             findings.append(Finding("http2-clear-allocations", title, "", clear))
         }
-        if let (origin, port) = try clearOrigin(in: setting) {
-            defer { origin.stop() }
-            let title = "allocations per GET by HTTP/1.1, HTTP/2 without TLS behind"
-            findings.append(
-                Finding(
-                    "http2-known-allocations", title, "",
-                    try await AllocationMeasure.allocations(
-                        of: AttacheContestant.known(setting.options.attache), path: Workload.plain.path, origin: port,
-                        in: setting)))
-        }
         return findings
+            + (try await takeKnown("allocations", "allocations", in: setting) {
+                contestant, path, port async throws(BenchError) in
+                try await AllocationMeasure.allocations(of: contestant, path: path, origin: port, in: setting)
+            })
+    }
+
+    /// Measures requests by HTTP/1.1 to an origin that is known to speak HTTP/2 without TLS.
+    private static func takeKnown(
+        _ metric: String, _ what: String, in setting: Setting,
+        _ figure: (Contestant, _ path: String, _ origin: UInt16) async throws(BenchError) -> Double
+    ) async throws(BenchError) -> [Finding] {
+        guard let (origin, port) = try clearOrigin(in: setting) else { return [] }
+        defer { origin.stop() }
+        let cost = try await figure(
+            AttacheContestant.known(setting.options.attache), Workload.plain.path, port)
+        let title = "\(what) per GET by HTTP/1.1, HTTP/2 without TLS behind"
+        return [Finding("http2-known-\(metric)", title, "", cost)]
     }
 
     /// Requests on streams that come without TLS. They come on few connections, because each of the first ones makes a TLS

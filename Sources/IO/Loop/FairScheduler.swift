@@ -167,12 +167,16 @@ public struct LoopBound<Value>: @unchecked Sendable {
         self.loop = loop
     }
 
+    // Never inlined, and `unstarted` neither: inlined, Swift 6.3's optimiser takes the fields of an object that it returns
+    // for unchanging, across calls and suspensions.
+    @inline(never)
     public var value: Value {
         precondition(loop.isCurrent, "a value bound to a loop was used on another thread")
         return bound
     }
 
     /// The value before the loop runs, while the thread that created both still owns them.
+    @inline(never)
     public var unstarted: Value {
         precondition(!loop.hasStarted, "a value bound to a running loop was used on another thread")
         return bound

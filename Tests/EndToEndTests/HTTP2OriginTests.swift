@@ -143,6 +143,39 @@ struct HTTP2OriginTests {
         }
     }
 
+    /// No handshake has to say that the server speaks HTTP/2, so the first requests, too, wait for one connection of their
+    /// loop. It takes a while to be made, since the parent is slow.
+    @Test(.enabled(if: HTTP2Origin.Kind.node.isInstalled && HTTP2Origin.Kind.nghttpd.isInstalled))
+    func `the first requests at once share a connection with a server that has no TLS`() throws {
+        let (folder, port, parent) = (Scratch.folder("h2-burst"), FreePort.take(), FreePort.take())
+        defer { for port in [port, parent] { FreePort.release(port) } }
+        try Scratch.write("this is clear\n", to: folder + "/any")
+        let script = """
+            require('http').createServer().on('connect', (request, client) => setTimeout(() => {
+                const server = require('net').connect(\(port), '127.0.0.1', () => {
+                    client.write('HTTP/1.1 200 OK\\r\\n\\r\\n');
+                    server.pipe(client);
+                    client.pipe(server);
+                });
+            }, 500)).listen(\(parent), '127.0.0.1');
+            """
+        let server = try Subprocess("nghttpd", ["--no-tls", "-a", "127.0.0.1", "-d", folder, "\(port)"])
+        let tunnels = try Subprocess("node", ["-e", script])
+        try Socket.awaitListener(on: port, of: server)
+        try Socket.awaitListener(on: parent, of: tunnels)
+        let rules =
+            "parent up { http 127.0.0.1:\(parent) }\nroute 127.0.0.1:\(port) { http2 prior-knowledge; via up }\n"
+        try AttacheProcess.visitingZoo(rules) { proxy throws in
+            let clients = try (0..<60).map { _ in try Wire(to: proxy.port) }
+            let authority = "127.0.0.1:\(port)"
+            for client in clients {
+                try client.send("GET http://\(authority)/any HTTP/1.1\r\nHost: \(authority)\r\n\r\n")
+            }
+            for client in clients { #expect(try client.readResponse().status == 200, "\(proxy.accessLog)") }
+            #expect(try connections(of: proxy) <= 2)
+        }
+    }
+
     /// The parent may not know that the server speaks HTTP/2, so it is asked for a tunnel.
     @Test(.enabled(if: HTTP2Origin.Kind.node.isInstalled))
     func `a server that speaks HTTP 2 without TLS is reached in a tunnel of a parent`() throws {

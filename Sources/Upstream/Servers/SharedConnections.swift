@@ -52,8 +52,9 @@ public final class SharedConnections {
     private var handshakes: [Handshake] = []
     /// The requests that wait for a stream, because there are as many connections as there may be.
     private var waiting: [Expectation<Void>] = []
-    /// Whether the server has chosen HTTP/2 in its last handshake.
-    private var isExpected = false
+    /// Whether the next connection will speak HTTP/2, by all that is known: the last one did, or there was none and the
+    /// server has no TLS to choose in.
+    private var isExpected: Bool
     private var needsHTTP11Until = LoopInstant.zero
 
     /// The limit of connections under the same terms, if they have room for `streamGoal` requests at once.
@@ -64,11 +65,13 @@ public final class SharedConnections {
 
     /// - Parameters:
     ///   - name: the server's name in texts for the client.
+    ///   - isSecure: whether the server has TLS. One without TLS gets here only if it is known to speak HTTP/2.
     ///   - isLimited: whether requests wait for a stream rather than make ever more connections.
-    init(in pool: IdlePool, named name: String, isLimited: Bool) {
+    init(in pool: IdlePool, named name: String, isSecure: Bool, isLimited: Bool) {
         self.pool = pool
         self.name = name
         self.isLimited = isLimited
+        isExpected = !isSecure
     }
 
     var isEmpty: Bool { connections.isEmpty }

@@ -142,7 +142,7 @@ public final class UpstreamServer: Channel.Observer {
     /// The HTTP/2 connections with the server.
     public var streams: SharedConnections {
         if let sharing { return sharing }
-        let made = SharedConnections(in: pool, named: hostText, isLimited: !isProxy)
+        let made = SharedConnections(in: pool, named: hostText, isSecure: isSecure, isLimited: !isProxy)
         sharing = made
         return made
     }

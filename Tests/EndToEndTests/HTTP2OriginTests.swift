@@ -269,6 +269,33 @@ struct HTTP2OriginTests {
         }
     }
 
+    /// The try begins as a client's request does, and logs in by HTTP/1.1 after the challenge.
+    @Test func `a refused login by NTLM is tried again`() throws {
+        let origin = try HTTP2Origin(.apache)
+        let (users, rules) = (
+            origin.folder + "/users",
+            """
+            credential corp { user "NTDOM\\\\alice"; password file @/password }
+            challenge { host \(HTTP2Origin.host); retry 1s; use corp }
+
+            """
+        )
+        let accepted = Scratch.read(users)
+        let setting = AttacheProcess.Setting(files: ["password": (Account.ntlmPasswords["alice"] ?? "") + "\n"])
+        try AttacheProcess.visitingZoo(rules, setting: setting) { proxy throws in
+            let status = { try proxy.get(origin.url("/ntlm/any")).status }
+            #expect(try Wait.until { try status() == 200 })
+            try Scratch.write("\(Account.domain):alice:another\n", to: users)
+            let tries = { (outcome: String) in
+                try proxy.metric("attache_credential_probes_total{outcome=\"\(outcome)\"}")
+            }
+            #expect(try Wait.until { try status() == 401 && tries("refused") > 0 })
+            try Scratch.write(accepted, to: users)
+            #expect(try Wait.until { try tries("accepted") > 0 }, "\(proxy.accessLog) \(proxy.errorOutput)")
+            #expect(try status() == 200)
+        }
+    }
+
     /// Apache resets such a stream with HTTP_1_1_REQUIRED.
     @Test func `a certificate that a folder wants is shown by HTTP 1.1`() throws {
         let origin = try HTTP2Origin(.apache)

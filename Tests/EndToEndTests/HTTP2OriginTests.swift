@@ -144,25 +144,29 @@ struct HTTP2OriginTests {
     }
 
     /// No handshake has to say that the server speaks HTTP/2, so the first requests, too, wait for one connection of their
-    /// loop. It takes a while to be made, since the parent is slow.
-    @Test(.enabled(if: HTTP2Origin.Kind.node.isInstalled && HTTP2Origin.Kind.nghttpd.isInstalled))
-    func `the first requests at once share a connection with a server that has no TLS`() throws {
+    /// loop. It takes a while to be made, since the parent is slow. If it cannot be made in time, they do not wait again.
+    @Test(
+        .enabled(if: HTTP2Origin.Kind.node.isInstalled && HTTP2Origin.Kind.nghttpd.isInstalled), arguments: [200, 504])
+    func `the first requests at once share a connection with a server that has no TLS`(status: Int) throws {
         let (folder, port, parent) = (Scratch.folder("h2-burst"), FreePort.take(), FreePort.take())
         defer { for port in [port, parent] { FreePort.release(port) } }
         try Scratch.write("this is clear\n", to: folder + "/any")
         let script = """
             require('http').createServer().on('connect', (request, client) => setTimeout(() => {
+                console.log('asked for a tunnel');
                 const server = require('net').connect(\(port), '127.0.0.1', () => {
                     client.write('HTTP/1.1 200 OK\\r\\n\\r\\n');
                     server.pipe(client);
                     client.pipe(server);
                 });
+                server.on('error', () => client.end('HTTP/1.1 504 Late\\r\\n\\r\\n'));
             }, 500)).listen(\(parent), '127.0.0.1');
             """
-        let server = try Subprocess("nghttpd", ["--no-tls", "-a", "127.0.0.1", "-d", folder, "\(port)"])
         let tunnels = try Subprocess("node", ["-e", script])
-        try Socket.awaitListener(on: port, of: server)
         try Socket.awaitListener(on: parent, of: tunnels)
+        let server =
+            try status == 200 ? Subprocess("nghttpd", ["--no-tls", "-a", "127.0.0.1", "-d", folder, "\(port)"]) : nil
+        if let server { try Socket.awaitListener(on: port, of: server) }
         let rules =
             "parent up { http 127.0.0.1:\(parent) }\nroute 127.0.0.1:\(port) { http2 prior-knowledge; via up }\n"
         try AttacheProcess.visitingZoo(rules) { proxy throws in
@@ -171,8 +175,10 @@ struct HTTP2OriginTests {
             for client in clients {
                 try client.send("GET http://\(authority)/any HTTP/1.1\r\nHost: \(authority)\r\n\r\n")
             }
-            for client in clients { #expect(try client.readResponse().status == 200, "\(proxy.accessLog)") }
-            #expect(try connections(of: proxy) <= 2)
+            for client in clients { #expect(try client.readResponse().status == status, "\(proxy.accessLog)") }
+            let asked = tunnels.output.split(separator: "\n").count
+            // One for each loop, and some more where the machine is so slow that requests come behind the first answer.
+            #expect(asked > 0 && asked < 20, "\(asked)")
         }
     }
 

@@ -35,6 +35,8 @@ public final class SharedConnections {
     private final class Handshake {
         let terms: ConnectionTerms
         var waiting: [Expectation<Void>] = []
+        /// Why it failed; nil if it has not.
+        var failure: Refusal?
 
         init(_ terms: ConnectionTerms) { self.terms = terms }
 
@@ -97,7 +99,7 @@ public final class SharedConnections {
     }
 
     /// Makes a connection for a request, or gives it a stream of one that is there by then. If the server is known to speak
-    /// HTTP/2, requests wait for a handshake that is under way.
+    /// HTTP/2, requests wait for a handshake that is under way, and have failed with it if it exceeds its time.
     ///
     /// - Parameter make: makes a connection. If TLS on it has agreed on HTTP/2, the request gets its first stream.
     public func connect(
@@ -118,6 +120,8 @@ public final class SharedConnections {
                 let expectation = Expectation<Void>()
                 handshake.waiting.append(expectation)
                 waits = await expectation.value(within: loop.now.time(until: end)) != nil && isExpected
+                // The server took as long as it may. Another attempt would double the time.
+                if let failure = handshake.failure, failure.error == .connectionTimeout { throw failure }
             } else {
                 waits = false
             }
@@ -131,6 +135,7 @@ public final class SharedConnections {
         let connection: OriginConnection
         do throws(Refusal) { connection = try await make() } catch {
             isExpected = false
+            handshake.failure = error
             throw error
         }
         isExpected = connection.speaksHTTP2

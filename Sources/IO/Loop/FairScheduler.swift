@@ -167,7 +167,7 @@ public struct LoopBound<Value>: @unchecked Sendable {
         self.loop = loop
     }
 
-    // Never inlined, and `unstarted` neither: inlined, Swift 6.3's optimiser takes the fields of an object that it returns
+    // Neither this nor `unstarted` may be inlined: Swift 6.3's optimiser would take the fields of the object that it returns
     // for unchanging, across calls and suspensions.
     @inline(never)
     public var value: Value {

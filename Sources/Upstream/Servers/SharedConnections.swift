@@ -54,8 +54,8 @@ public final class SharedConnections {
     private var handshakes: [Handshake] = []
     /// The requests that wait for a stream, because there are as many connections as there may be.
     private var waiting: [Expectation<Void>] = []
-    /// Whether the next connection will speak HTTP/2, by all that is known: the last one did, or there was none and the
-    /// server has no TLS to choose in.
+    /// Whether the next connection is likely to speak HTTP/2: the last one did, or there was none and the server has no TLS,
+    /// and so no choice.
     private var isExpected: Bool
     private var needsHTTP11Until = LoopInstant.zero
 
@@ -99,7 +99,7 @@ public final class SharedConnections {
     }
 
     /// Makes a connection for a request, or gives it a stream of one that is there by then. If the server is known to speak
-    /// HTTP/2, requests wait for a handshake that is under way, and have failed with it if it exceeds its time.
+    /// HTTP/2, requests wait for a handshake that is under way. If that takes longer than it may, they fail with it.
     ///
     /// - Parameter make: makes a connection. If TLS on it has agreed on HTTP/2, the request gets its first stream.
     public func connect(
@@ -120,7 +120,7 @@ public final class SharedConnections {
                 let expectation = Expectation<Void>()
                 handshake.waiting.append(expectation)
                 waits = await expectation.value(within: loop.now.time(until: end)) != nil && isExpected
-                // The server took as long as it may. Another attempt would double the time.
+                // Another attempt would double the time that the client waits.
                 if let failure = handshake.failure, failure.error == .connectionTimeout { throw failure }
             } else {
                 waits = false

@@ -14,11 +14,13 @@ struct libpacparser {
 #define LIBPACPARSER_MEMBER(name) __typeof__(&pacparser_##name) name;
     LIBPACPARSER_FUNCTIONS(LIBPACPARSER_MEMBER)
 #undef LIBPACPARSER_MEMBER
+    /* The first thing that the library complained about. */
+    char *complaint;
 };
 
 #define LIBPACPARSER_ROOM 256
 
-/* The first thing that the library complained about. */
+/* Each Swift file that calls this has a text of its own. So it is for this header alone, and others read the table's. */
 static inline char *libpacparser_complaint(void) {
     static char text[LIBPACPARSER_ROOM];
     return text;
@@ -37,6 +39,7 @@ static inline bool libpacparser_load(struct libpacparser *table) {
     if (!(table->name = (__typeof__(&pacparser_##name))dlsym(library, "pacparser_" #name))) return false;
     LIBPACPARSER_FUNCTIONS(LIBPACPARSER_LOAD)
 #undef LIBPACPARSER_LOAD
+    table->complaint = libpacparser_complaint();
     table->set_error_printer(libpacparser_note);
     return true;
 }

@@ -29,7 +29,7 @@ struct PacparserEngine: PACScriptEngine {
     }
 
     func evaluate(_ script: String) throws(PACScriptError) {
-        libpacparser_complaint()?[0] = 0
+        library.complaint?[0] = 0
         guard script.withCString({ library.parse_pac_string($0) }) == 1 else { throw complaint }
     }
 
@@ -39,14 +39,14 @@ struct PacparserEngine: PACScriptEngine {
     }
 
     func find(url: String, host: String) throws(PACScriptError) -> String {
-        libpacparser_complaint()?[0] = 0
+        library.complaint?[0] = 0
         guard let found = library.find_proxy(url, host) else { throw complaint }
         // The engine owns the text, and shares it between answers from one literal.
         return String(cString: found)
     }
 
     private var complaint: PACScriptError {
-        let text = libpacparser_complaint().map { String(cString: $0) } ?? ""
+        let text = library.complaint.map { String(cString: $0) } ?? ""
         return PACScriptError(text.isEmpty ? "no reason is given" : text)
     }
 }

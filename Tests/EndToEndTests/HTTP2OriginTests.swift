@@ -275,7 +275,7 @@ struct HTTP2OriginTests {
         }
     }
 
-    /// The try begins as a client's request does, and logs in by HTTP/1.1 after the challenge.
+    /// Apache speaks HTTP/2, and accepts a login by NTLM by HTTP/1.1 alone: the proxy's own try, too, must go down to it.
     @Test func `a refused login by NTLM is tried again`() throws {
         let origin = try HTTP2Origin(.apache)
         let (users, rules) = (
